@@ -1,0 +1,101 @@
+//! Pass 2: drop what generates nothing.
+//!
+//! A rule is productive when it generates some sequence; the least fixpoint is found by a worklist
+//! (Hopcroft and Ullman, "Introduction to Automata Theory", 1979, section 4.4). References to
+//! unproductive rules become [`Node::Never`], which the constructors then carry upwards.
+//!
+//! Before: rules are dense. After: only the root's body can be `Never`, and then nothing satisfies
+//! the grammar. Intersections and complements count as productive here.
+//! Cost: linear in the size of the grammar times the depth of the longest chain of discoveries.
+
+use super::{Rules, reach};
+use crate::{Body, BodyBuilder, Grammar, GrammarBuilder, Limits, Node, RuleId};
+use formwork_automata::Dfa;
+
+/// Drops alternatives that generate nothing, and the rules that are then unreachable.
+#[must_use]
+pub fn prune_unproductive(rules: &Rules) -> Rules {
+    let productive = productive_rules(rules);
+    let pruned = rules.map(|body| {
+        let mut builder = BodyBuilder::new();
+        let root = builder.rebuild(body, |builder, _, node| match node {
+            Node::Rule(rule) if !productive[rule.index()] => builder.never(),
+            other => builder.renormalize(other),
+        });
+        builder.finish(root)
+    });
+    let rules = reach(&as_grammar(pruned), &unlimited()).expect("nothing is lowered here");
+    debug_assert!(
+        rules.bodies.iter().skip(1).all(|body| body.nodes() != [Node::Never]),
+        "only the root can generate nothing"
+    );
+    rules
+}
+
+fn as_grammar(rules: Rules) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let ids: Vec<RuleId> = rules.names.iter().map(|name| builder.declare(name)).collect();
+    for (&id, body) in ids.iter().zip(rules.bodies) {
+        let body = std::sync::Arc::unwrap_or_clone(body);
+        builder.define(id, body).expect("each rule is defined once");
+    }
+    builder.finish(ids[0]).expect("all rules are defined")
+}
+
+fn unlimited() -> Limits {
+    Limits { rules: usize::MAX, nodes: usize::MAX, ..Limits::default() }
+}
+
+/// Per rule: does it generate some sequence?
+fn productive_rules(rules: &Rules) -> Vec<bool> {
+    let mut users: Vec<Vec<RuleId>> = vec![Vec::new(); rules.len()];
+    for rule in rules.ids() {
+        for reference in rules.body(rule).references() {
+            users[reference.index()].push(rule);
+        }
+    }
+    let mut productive = vec![false; rules.len()];
+    let mut pending: Vec<RuleId> = rules.ids().collect();
+    while let Some(rule) = pending.pop() {
+        if !productive[rule.index()] && is_productive(rules.body(rule), &productive) {
+            productive[rule.index()] = true;
+            pending.extend(&users[rule.index()]);
+        }
+    }
+    productive
+}
+
+fn is_productive(body: &Body, rules: &[bool]) -> bool {
+    let mut nodes: Vec<bool> = Vec::with_capacity(body.nodes().len());
+    for node in body.nodes() {
+        let productive = match node {
+            Node::Never => false,
+            Node::Seq(parts) => parts.iter().all(|part| nodes[part.index()]),
+            Node::Alt(choices) => choices.iter().any(|choice| nodes[choice.index()]),
+            Node::And(operands) => operands.iter().all(|operand| nodes[operand.index()]),
+            Node::Rule(rule) => rules[rule.index()],
+            Node::Automaton(dfa) => !Dfa::is_empty(dfa),
+            Node::Repeat(repeat) => repeat.min == 0 || nodes[repeat.expr.index()],
+            Node::TokenLimit { expr, .. } | Node::Annotated { expr, .. } => nodes[expr.index()],
+            Node::Permute(permute) => permute_is_productive(permute, &nodes),
+            Node::Empty
+            | Node::Literal(_)
+            | Node::Bytes(_)
+            | Node::Not(_)
+            | Node::Tokens(_)
+            | Node::LookAhead(_) => true,
+        };
+        nodes.push(productive);
+    }
+    *nodes.last().expect("a body has a root")
+}
+
+/// Counting alone: whether enough distinct keys exist is decided where automata are built.
+fn permute_is_productive(permute: &crate::Permute, nodes: &[bool]) -> bool {
+    let usable = |id: crate::ExprId| nodes[id.index()];
+    let members = permute.members.iter().filter(|member| usable(member.expr)).count();
+    let rest = permute.rest.is_some_and(|rest| usable(rest.key) && usable(rest.tail));
+    let required = permute.members.iter().filter(|m| m.required).all(|m| usable(m.expr));
+    let least = permute.min as usize;
+    required && (rest || members >= least) && (least < 2 || usable(permute.separator))
+}
