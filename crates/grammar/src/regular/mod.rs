@@ -104,3 +104,6 @@ pub fn check(grammar: &Grammar, limits: &Limits) -> Result<(), RegularError> {
     let analysis = passes::analyze(&rules);
     compile::check_recursion(&rules, &analysis)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! One request's state.
+
+use crate::{
+    AcceptError, DeltaForm, Filled, MaskDelta, RollbackError, RowId, StepError, TokenId, Vocabulary,
+};
+use formwork_mask::{Row, RowMut, words_for};
+use std::{fmt, sync::Arc};
+
+/// The state of one output: which tokens may come next, and what happens when they do.
+///
+/// # The states of a matcher
+/// - *Running*: tokens are taken.
+/// - *Terminated*, after a stop id (or, without stop ids, once nothing may follow): the row is all
+///   ones, further tokens are ignored without error and without counting for rollback.
+/// - *Failed*, after a limit was hit: every step gives the same error, the row allows the stop ids
+///   alone, the output is not accepting. Rollback to before the failure ends it.
+///
+/// Mask, [`Self::accept_tokens`], [`Self::validate_tokens`] and [`Self::check_token`] agree on every
+/// id. Methods take `&mut self` so that a matcher may keep scratch; those that only ask leave the
+/// state as it is.
+pub trait StructuredOutputGrammar: fmt::Debug + Send {
+    /// The vocabulary whose tokens are read.
+    fn vocabulary(&self) -> &Arc<Vocabulary>;
+
+    /// The ids that may end the output, ascending.
+    fn stop_ids(&self) -> &[TokenId];
+
+    /// Writes the mask of this state into `row`, which has
+    /// [`row_words`](Vocabulary::row_words) words: all of them, whatever stood there. `held` is the
+    /// identity of what the row holds ([`RowId::NONE`] when unknown); when that is this very mask,
+    /// nothing is written and the answer is [`Filled::Unchanged`].
+    ///
+    /// # Errors
+    /// [`StepError`] when a limit is hit: the row then allows the stop ids alone.
+    ///
+    /// # Panics
+    /// When `row` has the wrong length.
+    fn fill_bitmask(&mut self, row: &mut [i32], held: RowId) -> Result<Filled, StepError>;
+
+    /// Takes the tokens, all or none.
+    ///
+    /// # Errors
+    /// [`AcceptError`] names the first token that cannot be taken; the state is as before.
+    fn accept_tokens(&mut self, tokens: &[TokenId]) -> Result<(), AcceptError>;
+
+    /// Undoes the last `tokens` processed tokens, a terminating one included.
+    ///
+    /// # Errors
+    /// [`RollbackError`] when fewer were processed; the state is as before.
+    fn rollback(&mut self, tokens: usize) -> Result<(), RollbackError>;
+
+    /// An independent matcher in the same state, in constant time.
+    fn fork(&self) -> Box<dyn StructuredOutputGrammar>;
+
+    /// Whether the output so far is complete: a sequence of the language.
+    fn is_accepting(&self) -> bool;
+
+    /// Whether the output has ended.
+    fn is_terminated(&self) -> bool;
+
+    /// The tokens processed so far, the terminating one included; what replays this state. Linear
+    /// in their number: for moving a request, not for the step loop.
+    fn processed_tokens(&self) -> Vec<TokenId>;
+
+    /// The bytes fixed at the start, before any token.
+    fn fixed_bytes(&self) -> &[u8] {
+        &[]
+    }
+
+    /// How many tokens were processed and can be rolled back.
+    fn num_processed_tokens(&self) -> usize {
+        self.processed_tokens().len()
+    }
+
+    /// How many of the tokens, from the first on, would be accepted; 0 when terminated. Changes
+    /// nothing.
+    fn validate_tokens(&mut self, tokens: &[TokenId]) -> usize {
+        let before = self.num_processed_tokens();
+        let mut accepted = 0;
+        while accepted < tokens.len()
+            && !self.is_terminated()
+            && self.accept_tokens(&tokens[accepted..=accepted]).is_ok()
+        {
+            accepted += 1;
+        }
+        let taken = self.num_processed_tokens() - before;
+        self.rollback(taken).expect("these tokens were just processed");
+        accepted
+    }
+
+    /// Whether the mask of this state allows the id, without making the mask.
+    fn check_token(&mut self, token: TokenId) -> bool {
+        match self.is_terminated() {
+            true => token.index() < self.vocabulary().model_len(),
+            false => self.validate_tokens(&[token]) == 1,
+        }
+    }
+
+    /// The mask as a difference from a base row. When there is no short one, `row` is written whole
+    /// and the answer says so. The default knows only the empty base.
+    ///
+    /// # Errors
+    /// As [`Self::fill_bitmask`]; `row` is then written.
+    ///
+    /// # Panics
+    /// As [`Self::fill_bitmask`].
+    fn fill_delta(
+        &mut self,
+        row: &mut [i32],
+        delta: &mut MaskDelta,
+    ) -> Result<DeltaForm, StepError> {
+        let id = self.fill_bitmask(row, RowId::NONE)?.row(RowId::NONE);
+        if id == RowId::UNCONSTRAINED {
+            delta.set_base(id);
+            return Ok(DeltaForm::Delta);
+        }
+        let allowed = Row::new(row, self.vocabulary().model_len());
+        delta.set_base(RowId::ZEROS);
+        for token in allowed.ones() {
+            if delta.add.len() == MaskDelta::MAX_ENTRIES {
+                return Ok(DeltaForm::Whole(id));
+            }
+            delta.add.push(TokenId::new(u32::try_from(token).expect("ids are u32")));
+        }
+        Ok(DeltaForm::Delta)
+    }
+
+    /// Appends to `bytes` what every completion of the output must continue with: the longest such
+    /// string of at most `limit` bytes. Nothing when the output is complete, terminated or failed.
+    ///
+    /// The default asks for a mask per byte. It is exact where every byte that is needed is itself
+    /// a token; otherwise it may stop early, never wrong.
+    fn forced_bytes(&mut self, limit: usize, bytes: &mut Vec<u8>) {
+        let vocabulary = self.vocabulary().clone();
+        let mut ahead = self.fork();
+        let mut row = vec![0; words_for(vocabulary.model_len())];
+        let end = bytes.len().saturating_add(limit);
+        while bytes.len() < end && !ahead.is_accepting() && !ahead.is_terminated() {
+            if ahead.fill_bitmask(&mut row, RowId::NONE).is_err() {
+                return;
+            }
+            let allowed = Row::new(&row, vocabulary.model_len());
+            let Some(prefix) = common_prefix(allowed, &vocabulary) else { return };
+            let take = prefix.len().min(end - bytes.len());
+            bytes.extend_from_slice(&prefix[..take]);
+            let whole = vocabulary
+                .tokens_with_bytes(prefix)
+                .find(|&token| allowed.contains(token.index()) && take == prefix.len());
+            // More than one allowed token: only a token that is the prefix itself, and reads
+            // the same bytes as the others' begin, leads on.
+            match whole {
+                Some(token) if vocabulary.is_byte_complete() || allowed.count() == 1 => {
+                    if ahead.accept_tokens(&[token]).is_err() {
+                        return;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Appends to `tokens` the tokens that the tokenizer itself would go on with over the forced
+    /// bytes (at most `limit` of them), and that no continuation could change. Nothing when the
+    /// vocabulary has no encoder, or when the output so far is not the tokenizer's own encoding.
+    ///
+    /// Cost: encodes the whole output so far.
+    fn forced_tokens(&mut self, limit: usize, tokens: &mut Vec<TokenId>) {
+        let vocabulary = self.vocabulary().clone();
+        let Some(encoder) = vocabulary.encoder() else { return };
+        let mut forced = Vec::new();
+        self.forced_bytes(limit, &mut forced);
+        if forced.is_empty() {
+            return;
+        }
+        let mut text = self.fixed_bytes().to_vec();
+        for token in self.processed_tokens() {
+            // The encoder knows text alone: after a special token it starts afresh.
+            match vocabulary.bytes(token) {
+                Some(bytes) => text.extend_from_slice(bytes),
+                None => text.clear(),
+            }
+        }
+        let written = text.len();
+        text.extend_from_slice(&forced);
+        let Ok(encoded) = encoder.encode_prefix(&text) else { return };
+        let mut end = 0;
+        for token in encoded {
+            let start = end;
+            end += vocabulary.bytes(token).map_or(0, <[u8]>::len);
+            if start < written && end > written {
+                return;
+            }
+            if start >= written {
+                tokens.push(token);
+            }
+        }
+    }
+
+    /// Back to the beginning.
+    fn reset(&mut self) {
+        let processed = self.num_processed_tokens();
+        self.rollback(processed).expect("exactly what was processed");
+    }
+}
+
+/// The longest byte string that all allowed tokens begin with; `None` when one of them has no byte
+/// reading or none is allowed.
+fn common_prefix<'v>(allowed: Row<'_>, vocabulary: &'v Vocabulary) -> Option<&'v [u8]> {
+    let mut prefix: Option<&[u8]> = None;
+    for token in allowed.ones() {
+        let bytes = vocabulary.bytes(TokenId::new(u32::try_from(token).expect("ids are u32")))?;
+        let shared = prefix.map_or(bytes.len(), |prefix| {
+            prefix.iter().zip(bytes).take_while(|(a, b)| a == b).count()
+        });
+        prefix = Some(&bytes[..shared]);
+        if shared == 0 {
+            return None;
+        }
+    }
+    prefix
+}
+
+/// Writes the row of a failed matcher: the stop ids alone.
+#[allow(dead_code)]
+pub(crate) fn write_stops_alone(row: &mut [i32], model_len: usize, stops: &[TokenId]) {
+    let mut row = RowMut::new(row, model_len);
+    row.clear_all();
+    for stop in stops {
+        row.set(stop.index());
+    }
+}
