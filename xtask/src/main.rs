@@ -1,0 +1,49 @@
+//! Development tasks: `cargo xtask tidy` holds the tree to the rules that no compiler checks.
+//!
+//! # Idea
+//! A [`tree::Tree`] is everything a rule may look at: the texts of the tracked files and what the
+//! manifests say. A check is a function from it to findings; `tidy` runs them all and prints one
+//! `path:line: what` per finding. The same checks run over the same tree as a test, so that
+//! `cargo test` fails where tidy does.
+//!
+//! # Reading order
+//! `tidy` (the list of checks), `finding`, `checks` (one file per rule), `tree`, `source` (the
+//! little that sizes need to know of Rust's syntax).
+
+mod checks;
+mod finding;
+mod source;
+mod tidy;
+mod tree;
+
+use anyhow::{Context, Result};
+use std::{io::Write, path::Path, process::ExitCode};
+
+const USAGE: &str = "usage: cargo xtask tidy\n\n\
+    tidy    check dependency edges, headers, sizes and words over the whole tree\n";
+
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => run_tidy(),
+        ["help" | "--help" | "-h"] => {
+            std::io::stdout().write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            std::io::stderr().write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn run_tidy() -> Result<ExitCode> {
+    let report = tidy::run(&tree::Tree::load(root()?)?);
+    std::io::stdout().write_all(report.to_string().as_bytes())?;
+    Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The workspace: the directory above this package.
+fn root() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("this package has no directory above it")
+}
