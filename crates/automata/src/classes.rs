@@ -27,7 +27,7 @@ impl ByteClasses {
             if classes.count == 256 {
                 break;
             }
-            classes.refine(|byte| usize::from(set.contains(byte)));
+            classes.refine(2, |byte| usize::from(set.contains(byte)));
         }
         classes
     }
@@ -36,7 +36,7 @@ impl ByteClasses {
     #[must_use]
     pub fn meet(&self, other: &Self) -> Self {
         let mut classes = self.clone();
-        classes.refine(|byte| other.class(byte));
+        classes.refine(other.count(), |byte| other.class(byte));
         classes
     }
 
@@ -44,18 +44,18 @@ impl ByteClasses {
     #[must_use]
     pub fn from_keys(key: impl Fn(u8) -> usize) -> Self {
         let mut classes = Self::coarsest();
-        classes.refine(key);
+        classes.refine(256, key);
         classes
     }
 
-    /// Splits every class by `key` (below 256) and renumbers by smallest byte.
-    fn refine(&mut self, key: impl Fn(u8) -> usize) {
+    /// Splits every class by `key` (below `keys`) and renumbers by smallest byte.
+    fn refine(&mut self, keys: usize, key: impl Fn(u8) -> usize) {
         let mut pairs = [(0_u8, 0_u8); 256];
         let mut count = 0_usize;
-        let mut renumbered = vec![None::<u8>; usize::from(self.count) * 256];
+        let mut renumbered = vec![None::<u8>; usize::from(self.count) * keys];
         for byte in 0..=255_u8 {
             let old = usize::from(self.class_of[usize::from(byte)]);
-            let slot = &mut renumbered[old * 256 + key(byte)];
+            let slot = &mut renumbered[old * keys + key(byte)];
             let new = *slot.get_or_insert_with(|| {
                 count += 1;
                 u8::try_from(count - 1).expect("at most 256 classes")

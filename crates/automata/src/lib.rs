@@ -21,8 +21,9 @@
 //! form that could serve as a key, and no counters. All four are needed here; see ARCHITECTURE.md.
 //!
 //! # Reading order
-//! `byte_set`, `classes`, `fuel`, `nfa`, `determinize`, `dfa`, `boolean`, `minimize`, `words`,
-//! `lazy`, `counting`, `strings`.
+//! `byte_set`, `classes`, `fuel`, `nfa`, `table`, `dfa`, `interner`, `subsets`, `determinize`,
+//! `boolean`, `partition`, `refinement`, `minimize`, `words`, `strings`, `counting`, `formula`,
+//! `lazy`.
 
 mod boolean;
 mod byte_set;
@@ -37,6 +38,7 @@ mod lazy;
 mod minimize;
 mod nfa;
 mod partition;
+mod refinement;
 mod strings;
 mod subsets;
 mod table;

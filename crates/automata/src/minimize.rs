@@ -1,41 +1,30 @@
 //! Minimal and canonical automata.
 //!
-//! # Algorithm
-//! Hopcroft's refinement in the form of Valmari ("Fast brief practical DFA minimization",
-//! Information Processing Letters 112(6), 2012). Two partitions refine each other: blocks of
-//! states, and *cords* of edges (edges of one cord read the same column and lead into one block).
-//! ```text
-//! blocks: accepting | not;  cords: edges by column
-//! for each cord: split every block by "has an edge in this cord"
-//!     for each new block: split every cord by "leads into this block"
-//! ```
-//! O(m log n) for m live edges and n states, whatever the number of columns; the dead state takes
-//! no part. Memory: about 32 bytes an edge while it runs.
+//! The work is done by `refinement`, which finds the states that no word tells apart; here the
+//! automaton of their classes is made, and columns that no state tells apart are merged.
 
-use crate::{ByteClasses, Dfa, Mark, StateId, partition::Partition, table::Rows};
+use crate::{ByteClasses, Dfa, Mark, StateId, refinement, table::Rows};
 use rustc_hash::FxHashMap;
 
 impl Dfa {
     /// The automaton with the fewest states over the same columns, trimmed. Expects a trimmed
-    /// automaton, as every public construction gives. O(m log n) for m edges and n states.
+    /// automaton, as every public construction gives. O(m log n) for m live edges and n states.
     #[must_use]
     pub fn minimized(&self) -> Self {
-        if self.is_empty() {
-            return Self::never();
-        }
-        let blocks = Refinement::new(self).run();
-        // State s of the automaton is element s - 1; block b becomes state b + 1.
-        let number = |state: StateId| StateId(blocks.set_of[state.index() - 1] + 1);
+        let classes = refinement::indistinguishable(self);
+        let number = |state: StateId| StateId(classes[state.index()]);
         let mut rows = Rows::new();
         rows.finish_row();
         let mut accepting = vec![false];
-        for block in 0..blocks.count() {
-            let state = StateId(blocks.elements[blocks.range(block).start] + 1);
-            for (column, target) in self.edges(state) {
-                rows.push(column, number(target));
+        // Classes are numbered in the order of their first members.
+        for state in self.live_states() {
+            if number(state).index() == accepting.len() {
+                for (column, target) in self.edges(state) {
+                    rows.push(column, number(target));
+                }
+                rows.finish_row();
+                accepting.push(self.is_accepting(state));
             }
-            rows.finish_row();
-            accepting.push(self.is_accepting(state));
         }
         let (classes, marks) = (self.classes.clone(), self.marks.clone());
         Self::assemble(classes, marks, rows, accepting, number(self.start)).trimmed()
@@ -132,86 +121,4 @@ impl Dfa {
         }
         size
     }
-}
-
-/// The two partitions while they refine each other.
-struct Refinement {
-    blocks: Partition,
-    cords: Partition,
-    /// Source of each edge, as an element of `blocks`.
-    tails: Vec<u32>,
-    /// Edges by target; those of target t are `incoming[first[t]..first[t + 1]]`.
-    incoming: Vec<u32>,
-    first: Vec<u32>,
-}
-
-impl Refinement {
-    fn new(dfa: &Dfa) -> Self {
-        let states = dfa.len() - 1;
-        let (mut tails, mut heads, mut columns) = (Vec::new(), Vec::new(), Vec::new());
-        for state in dfa.live_states() {
-            for (column, target) in dfa.edges(state) {
-                tails.push(state.0 - 1);
-                heads.push(target.0 - 1);
-                columns.push(u32::try_from(column).expect("columns are u32"));
-            }
-        }
-        let accepting: Vec<u32> =
-            dfa.live_states().map(|state| u32::from(!dfa.is_accepting(state))).collect();
-        let (first, incoming) = by_target(states, &heads);
-        Self {
-            blocks: Partition::by_key(2, &accepting),
-            cords: Partition::by_key(dfa.columns(), &columns),
-            tails,
-            incoming,
-            first,
-        }
-    }
-
-    fn run(mut self) -> Partition {
-        // Cords by column alone already respect "leads into any block at all", so one block need
-        // not be looked at; each later split leaves the larger part behind for the same reason.
-        let (mut block, mut cord) = (1, 0);
-        loop {
-            while block < self.blocks.count() {
-                for at in self.blocks.range(block) {
-                    let state = self.blocks.elements[at] as usize;
-                    for &edge in
-                        &self.incoming[self.first[state] as usize..self.first[state + 1] as usize]
-                    {
-                        self.cords.mark(edge);
-                    }
-                }
-                self.cords.split();
-                block += 1;
-            }
-            if cord == self.cords.count() {
-                return self.blocks;
-            }
-            for at in self.cords.range(cord) {
-                self.blocks.mark(self.tails[self.cords.elements[at] as usize]);
-            }
-            self.blocks.split();
-            cord += 1;
-        }
-    }
-}
-
-/// Edges sorted by target: where each target's begin, and the edges.
-fn by_target(states: usize, heads: &[u32]) -> (Vec<u32>, Vec<u32>) {
-    let mut first = vec![0_u32; states + 1];
-    for &head in heads {
-        first[head as usize + 1] += 1;
-    }
-    for state in 1..=states {
-        first[state] += first[state - 1];
-    }
-    let mut fill = first.clone();
-    let mut incoming = vec![0; heads.len()];
-    for (edge, &head) in (0..).zip(heads) {
-        let slot = &mut fill[head as usize];
-        incoming[*slot as usize] = edge;
-        *slot += 1;
-    }
-    (first, incoming)
 }

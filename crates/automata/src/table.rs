@@ -13,8 +13,9 @@
 
 use crate::StateId;
 
-/// Tables up to this many cells (256 KiB) are always dense.
-const DENSE_CELLS: usize = 1 << 16;
+/// Tables up to this many cells (2 MiB) are always dense: they fit a second-level cache, where a
+/// look-up costs less than a binary search, and take less than a millisecond to make.
+const DENSE_CELLS: usize = 1 << 19;
 /// Larger tables are sparse when at most one cell in so many is live: then they are at least half
 /// as small, the offsets included.
 const SPARSE_RATIO: usize = 8;

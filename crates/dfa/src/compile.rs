@@ -5,17 +5,16 @@ use crate::{
     ambiguity::Sets,
     liveness::Liveness,
     machine::{DfaMachine, NO_ROW, TokenAutomaton},
-    rows::{Draft, RowsBuilder},
+    rows::{Drafts, RowsBuilder},
     walk::{Edges, Scratch, for_each_token},
 };
 use formwork_automata::{CancellationToken, Exhausted, StateId};
-use formwork_core::{CompileError, CompileRequest, StopSets, Unsupported};
+use formwork_core::{CompileError, CompileRequest, StopSets, TokenId, Unsupported};
 use formwork_grammar::{
     passes,
     regular::{self, RegularError},
 };
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How the construction went.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,15 +23,20 @@ pub(crate) struct Work {
     pub(crate) trie_nodes: u64,
 }
 
-/// States whose rows are built between two looks at the byte budget.
-const BATCH: usize = 1_024;
+/// States whose rows one task builds.
+const CHUNK: usize = 256;
+/// Tasks between two looks at the byte budget.
+const BATCH: usize = 16;
+/// Trie nodes between two looks at the cancellation token: a few milliseconds.
+const CHECK_EVERY: u64 = 1 << 19;
 
 /// Compiles a grammar.
 pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), CompileError> {
     let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
     let rules = passes::reach(grammar, limits)?;
     let alphabet = Alphabet::new(&rules, vocabulary)?;
-    let dfa = regular::dfa(grammar, &alphabet, limits, cancellation).map_err(refusal)?;
+    let mut fuel = limits.fuel(cancellation);
+    let dfa = regular::dfa_of_rules(&rules, &alphabet, &mut fuel).map_err(refusal)?;
     if dfa.is_empty() {
         return Err(CompileError::Unsatisfiable);
     }
@@ -86,64 +90,70 @@ fn fill_rows(
         .into_iter()
         .filter(|&state| machine.liveness.is_live(state))
         .collect();
-    let trie_nodes = AtomicU64::new(0);
+    let mut work = Work::default();
     let mut rows = RowsBuilder::new(model_len);
     let fixed_bytes = machine.automaton.dfa.memory_bytes();
-    for (batch, states) in boundary.chunks(BATCH).enumerate() {
-        let drafts = drafts(machine, edges, states, &trie_nodes, cancellation)?;
-        for (state, draft) in states.iter().zip(drafts) {
-            let zero = draft.is_zero();
+    for (batch, states) in boundary.chunks(BATCH * CHUNK).enumerate() {
+        let drafts: Vec<(Drafts, Work)> = states
+            .par_chunks(CHUNK)
+            .map(|states| drafts(machine, edges, states, cancellation))
+            .collect::<Result<_, _>>()?;
+        let numbered = drafts.iter().flat_map(|(drafts, _)| drafts.iter());
+        for (state, draft) in states.iter().zip(numbered) {
             let number = rows.add(draft);
             machine.row_of[state.index()] = number;
-            if zero {
+            if draft.is_zero() {
                 machine.zero_row = Some(number);
             }
         }
-        let so_far = fixed_bytes + rows.bytes();
-        if so_far > max_bytes {
-            let done = batch * BATCH + states.len();
+        work.trie_nodes += drafts.iter().map(|(_, work)| work.trie_nodes).sum::<u64>();
+        if fixed_bytes + rows.bytes() > max_bytes {
+            let done = batch * BATCH * CHUNK + states.len();
             let estimate = fixed_bytes + rows.bytes() / done * boundary.len();
             return Err(Unsupported::OverBytes { estimate, limit: max_bytes }.into());
         }
     }
-    let mut set_drafts = Vec::with_capacity(machine.sets.len());
+    let mut drafts = Drafts::default();
     for set in 0..machine.sets.len() {
-        let members = machine.sets.members(set);
-        let ids = members.iter().flat_map(|&state| {
-            let number = machine.row_of[state.index()];
-            rows.draft(number).ids(model_len)
-        });
-        set_drafts.push(Draft::new(ids.collect(), model_len));
+        let members = machine.sets.members(set).iter();
+        let mut ids: Vec<u32> =
+            members.flat_map(|state| rows.ids(machine.row_of[state.index()])).collect();
+        drafts.push(&mut ids, model_len);
     }
-    for (set, draft) in set_drafts.into_iter().enumerate() {
+    for (set, draft) in drafts.iter().enumerate() {
         machine.row_of[machine.automaton.dfa.len() + set] = rows.add(draft);
     }
     machine.rows = rows.finish();
-    Ok(Work { trie_nodes: trie_nodes.into_inner() })
+    Ok(work)
 }
 
-/// The rows of some states, side by side.
+/// The rows of some states.
 fn drafts(
     machine: &DfaMachine,
     edges: &Edges,
     states: &[StateId],
-    trie_nodes: &AtomicU64,
     cancellation: &CancellationToken,
-) -> Result<Vec<Draft>, Exhausted> {
+) -> Result<(Drafts, Work), Exhausted> {
     let model_len = machine.automaton.vocabulary.model_len();
-    let draft = |scratch: &mut Scratch, state: StateId| {
-        if let Some(reason) = cancellation.reason() {
-            return Err(reason);
+    let (mut drafts, mut work) = (Drafts::default(), Work::default());
+    let mut scratch = Scratch::default();
+    let mut ids = Vec::new();
+    let mut next_check = 0;
+    for &state in states {
+        if work.trie_nodes >= next_check {
+            next_check = work.trie_nodes + CHECK_EVERY;
+            if let Some(reason) = cancellation.reason() {
+                return Err(reason);
+            }
         }
-        let mut ids = Vec::new();
-        let visited =
-            for_each_token(&machine.automaton, edges, state, scratch, &mut |token, target| {
-                if machine.liveness.is_live(target) {
-                    ids.push(token.as_u32());
-                }
-            });
-        trie_nodes.fetch_add(visited as u64, Ordering::Relaxed);
-        Ok(Draft::new(ids, model_len))
-    };
-    states.par_iter().map_init(Scratch::default, |scratch, &state| draft(scratch, state)).collect()
+        let told = &mut |token: TokenId, target| {
+            if machine.liveness.is_live(target) {
+                ids.push(token.as_u32());
+            }
+        };
+        let visited = for_each_token(&machine.automaton, edges, state, &mut scratch, told);
+        work.trie_nodes += visited as u64;
+        drafts.push(&mut ids, model_len);
+    }
+    Ok((drafts, work))
 }

@@ -16,20 +16,41 @@
 
 use formwork_core::{MaskDelta, RowId, TableId, TokenId};
 use formwork_mask::{Row, RowMut, WORD_BITS, words_for};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 
 /// The most ids in a sparse row or a delta: setting this many bits takes about as long as copying
 /// a row of a large vocabulary twice.
 pub(crate) const SHORT: usize = 512;
+/// Up to this many ids are put in order by sorting, more by setting and reading bits.
+const FEW: usize = 100;
 /// How many bases are tried for a new row: each costs one pass over the words.
 const BASES: usize = 32;
 
-/// A row before it is stored: ascending ids when there are few, otherwise words. Which of the two
-/// depends on the number of ids alone, so equal rows are equal values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Draft {
-    Few(Box<[u32]>),
-    Many(Box<[i32]>),
+/// Rows before they are stored, flat: ascending ids where there are few, otherwise words. Which of
+/// the two depends on the number of ids alone, so equal rows have equal drafts.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    entries: Vec<Entry>,
+    ids: Vec<u32>,
+    many: Vec<Box<[i32]>>,
+    /// One row, for putting ids in order.
+    scratch: Vec<i32>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    /// A stretch of `ids`.
+    Few(std::ops::Range<usize>),
+    /// An index into `many`.
+    Many(usize),
+}
+
+/// One draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Draft<'a> {
+    Few(&'a [u32]),
+    Many(&'a [i32]),
 }
 
 #[derive(Debug)]
@@ -52,79 +73,101 @@ pub(crate) struct Rows {
 #[derive(Debug)]
 pub(crate) struct RowsBuilder {
     rows: Rows,
-    numbers: FxHashMap<Draft, u32>,
+    /// The latest row with a hash; `same_hash` leads to the ones before it.
+    by_hash: FxHashMap<u64, u32>,
+    same_hash: Vec<Option<u32>>,
     bases: Vec<u32>,
+    scratch: Vec<i32>,
 }
 
-impl Draft {
-    /// The row that allows exactly these ids, which may repeat and come in any order.
-    pub(crate) fn new(mut ids: Vec<u32>, model_len: usize) -> Self {
-        if ids.len() <= 4 * SHORT {
+impl Drafts {
+    /// Adds the row that allows exactly these ids, which may repeat and come in any order. `ids` is
+    /// left empty.
+    pub(crate) fn push(&mut self, ids: &mut Vec<u32>, model_len: usize) {
+        if ids.len() <= FEW {
             ids.sort_unstable();
             ids.dedup();
-        }
-        if ids.len() > SHORT {
-            let mut words = vec![0; words_for(model_len)];
-            let mut row = RowMut::new(&mut words, model_len);
+        } else {
+            self.scratch.resize(words_for(model_len), 0);
+            let mut row = RowMut::new(&mut self.scratch, model_len);
+            row.clear_all();
             ids.iter().for_each(|&id| row.set(id as usize));
+            ids.clear();
             if row.as_row().count() > SHORT {
-                return Self::Many(words.into());
+                self.entries.push(Entry::Many(self.many.len()));
+                self.many.push(self.scratch.as_slice().into());
+                return;
             }
-            ids.sort_unstable();
-            ids.dedup();
+            let ones = row.as_row().ones();
+            ids.extend(ones.map(|id| u32::try_from(id).expect("ids are u32")));
         }
-        Self::Few(ids.into())
+        let start = self.ids.len();
+        self.ids.append(ids);
+        self.entries.push(Entry::Few(start..self.ids.len()));
     }
 
-    pub(crate) fn is_zero(&self) -> bool {
-        matches!(self, Self::Few(ids) if ids.is_empty())
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Draft<'_>> {
+        self.entries.iter().map(|entry| match entry {
+            Entry::Few(range) => Draft::Few(&self.ids[range.clone()]),
+            Entry::Many(index) => Draft::Many(&self.many[*index]),
+        })
     }
+}
 
-    /// Every allowed id.
-    pub(crate) fn ids(&self, model_len: usize) -> Vec<u32> {
-        match self {
-            Self::Few(ids) => ids.to_vec(),
-            Self::Many(words) => {
-                let ones = Row::new(words, model_len).ones();
-                ones.map(|id| u32::try_from(id).expect("ids are u32")).collect()
-            }
-        }
+impl Draft<'_> {
+    pub(crate) fn is_zero(self) -> bool {
+        self == Self::Few(&[])
     }
 }
 
 impl RowsBuilder {
     pub(crate) fn new(model_len: usize) -> Self {
-        let rows = Rows { table: TableId::unique(), model_len, forms: Vec::new(), bytes: 0 };
-        Self { rows, numbers: FxHashMap::default(), bases: Vec::new() }
+        Self {
+            rows: Rows { table: TableId::unique(), model_len, forms: Vec::new(), bytes: 0 },
+            by_hash: FxHashMap::default(),
+            same_hash: Vec::new(),
+            bases: Vec::new(),
+            scratch: vec![0; words_for(model_len)],
+        }
     }
 
     /// The number of a row, stored now if it is new.
-    pub(crate) fn add(&mut self, draft: Draft) -> u32 {
-        if let Some(&number) = self.numbers.get(&draft) {
-            return number;
+    pub(crate) fn add(&mut self, draft: Draft<'_>) -> u32 {
+        let hash = FxBuildHasher.hash_one(draft);
+        let mut known = self.by_hash.get(&hash).copied();
+        while let Some(number) = known {
+            if self.is(number, draft) {
+                return number;
+            }
+            known = self.same_hash[number as usize];
         }
         let number = u32::try_from(self.rows.forms.len()).expect("fewer rows than states");
-        let form = self.form(&draft);
+        let form = self.form(draft);
         if matches!(form, Form::Dense(_)) {
             self.bases.push(number);
         }
         self.rows.bytes += form.bytes();
         self.rows.forms.push(form);
-        self.numbers.insert(draft, number);
+        self.same_hash.push(self.by_hash.insert(hash, number));
         number
     }
 
-    /// A row stored before.
-    pub(crate) fn draft(&self, number: u32) -> Draft {
-        let rows = &self.rows;
-        match &rows.forms[number as usize] {
-            Form::Sparse(ids) => Draft::Few(ids.clone()),
-            _ => {
-                let mut words = vec![0; words_for(rows.model_len)];
-                rows.write(number, &mut words);
-                Draft::Many(words.into())
+    fn is(&mut self, number: u32, draft: Draft<'_>) -> bool {
+        match (&self.rows.forms[number as usize], draft) {
+            (Form::Sparse(stored), Draft::Few(ids)) => **stored == *ids,
+            (Form::Sparse(_), Draft::Many(_)) | (_, Draft::Few(_)) => false,
+            (_, Draft::Many(words)) => {
+                self.rows.write(number, &mut self.scratch);
+                self.scratch == words
             }
         }
+    }
+
+    /// The ids of a row stored before.
+    pub(crate) fn ids(&mut self, number: u32) -> Vec<u32> {
+        self.rows.write(number, &mut self.scratch);
+        let ones = Row::new(&self.scratch, self.rows.model_len).ones();
+        ones.map(|id| u32::try_from(id).expect("ids are u32")).collect()
     }
 
     /// Heap bytes the rows take so far.
@@ -136,9 +179,9 @@ impl RowsBuilder {
         self.rows
     }
 
-    fn form(&self, draft: &Draft) -> Form {
+    fn form(&self, draft: Draft<'_>) -> Form {
         let words = match draft {
-            Draft::Few(ids) => return Form::Sparse(ids.clone()),
+            Draft::Few(ids) => return Form::Sparse(ids.into()),
             Draft::Many(words) => words,
         };
         let distance = |base: &[i32]| -> usize {
@@ -155,7 +198,7 @@ impl RowsBuilder {
             Some((flips, base)) if flips <= SHORT => {
                 Form::Delta { base, flips: differing(self.rows.dense(base), words) }
             }
-            _ => Form::Dense(words.clone()),
+            _ => Form::Dense(words.into()),
         }
     }
 }
@@ -283,15 +326,16 @@ mod tests {
         nearly.retain(|&id| id != 10);
         nearly.push(11);
         let few = vec![7, 3, 3, 3_999];
-        let drafts = [evens.clone(), nearly.clone(), few.clone(), evens.clone()];
+        let lists = [evens.clone(), nearly.clone(), few.clone(), evens.clone()];
+        let mut drafts = Drafts::default();
+        lists.iter().for_each(|ids| drafts.push(&mut ids.clone(), model_len));
         let mut builder = RowsBuilder::new(model_len);
-        let numbers: Vec<u32> =
-            drafts.iter().map(|ids| builder.add(Draft::new(ids.clone(), model_len))).collect();
+        let numbers: Vec<u32> = drafts.iter().map(|draft| builder.add(draft)).collect();
         assert_eq!(numbers, [0, 1, 2, 0]);
         let rows = builder.finish();
         assert_eq!(rows.forms(), [1, 1, 1]);
         let mut words = vec![-1; words_for(model_len)];
-        for (mut ids, number) in drafts.into_iter().zip(numbers) {
+        for (mut ids, number) in lists.into_iter().zip(numbers) {
             ids.sort_unstable();
             ids.dedup();
             rows.write(number, &mut words);

@@ -13,45 +13,86 @@ use formwork_vocab::{NodeId, TokenId, TokenTrie, WalkScratch};
 /// States with at most this many outgoing bytes go child by child.
 const NARROW: usize = 12;
 
-/// The outgoing bytes of narrow states, flat; built once per compile.
+/// The byte edges of the automaton, laid out for walking; built once per compile.
 #[derive(Debug)]
 pub(crate) struct Edges {
-    /// `edges[first[state]..first[state + 1]]`; empty for wide and for dead ends.
-    first: Vec<u32>,
-    edges: Vec<(u8, StateId)>,
-    wide: Vec<bool>,
+    /// Byte to class.
+    classes: [u8; 256],
+    class_count: usize,
+    /// Where a state's edges are: see [`Place`].
+    places: Vec<Place>,
+    /// Bytes and targets of narrow states.
+    narrow: Vec<(u8, StateId)>,
+    /// Targets by class of wide states, one row after the other.
+    wide: Vec<StateId>,
+}
+
+/// A stretch of `narrow`, or the beginning of a row of `wide`.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Narrow { first: u32, count: u32 },
+    Wide { row: usize },
 }
 
 impl Edges {
     pub(crate) fn new(automaton: &TokenAutomaton) -> Self {
         let dfa = &automaton.dfa;
-        let members: Vec<Vec<u8>> = (0..dfa.classes().count())
-            .map(|class| dfa.classes().members(class).iter().collect())
-            .collect();
+        let class_count = dfa.classes().count();
+        let members: Vec<Vec<u8>> =
+            (0..class_count).map(|class| dfa.classes().members(class).iter().collect()).collect();
         let mut edges = Self {
-            first: vec![0, 0],
-            edges: Vec::with_capacity(dfa.len()),
-            wide: vec![false; dfa.len()],
+            classes: *dfa.classes().map(),
+            class_count,
+            places: vec![Place::Narrow { first: 0, count: 0 }; dfa.len()],
+            narrow: Vec::with_capacity(dfa.len()),
+            wide: Vec::new(),
         };
         for &state in &automaton.states {
-            let start = edges.edges.len();
-            for (class, target) in dfa.byte_edges(state) {
-                if edges.edges.len() - start + members[class].len() > NARROW {
-                    edges.wide[state.index()] = true;
-                    edges.edges.truncate(start);
-                    break;
+            let bytes: usize = dfa.byte_edges(state).map(|(class, _)| members[class].len()).sum();
+            edges.places[state.index()] = if bytes <= NARROW {
+                let first = edges.narrow.len();
+                for (class, target) in dfa.byte_edges(state) {
+                    edges.narrow.extend(members[class].iter().map(|&byte| (byte, target)));
                 }
-                edges.edges.extend(members[class].iter().map(|&byte| (byte, target)));
-            }
-            edges.first.push(u32::try_from(edges.edges.len()).expect("at most 12 a state"));
+                let first = u32::try_from(first).expect("at most 12 a state");
+                Place::Narrow { first, count: bytes as u32 }
+            } else {
+                let row = edges.wide.len();
+                edges.wide.resize(row + class_count, StateId::DEAD);
+                for (class, target) in dfa.byte_edges(state) {
+                    edges.wide[row + class] = target;
+                }
+                Place::Wide { row }
+            };
         }
         edges
     }
 
+    /// The edges of a narrow state; `None` for a wide one.
     fn narrow(&self, state: StateId) -> Option<&[(u8, StateId)]> {
-        let at = state.index();
-        let range = self.first[at] as usize..self.first[at + 1] as usize;
-        (!self.wide[at]).then(|| &self.edges[range])
+        match self.places[state.index()] {
+            Place::Narrow { first, count } => {
+                Some(&self.narrow[first as usize..(first + count) as usize])
+            }
+            Place::Wide { .. } => None,
+        }
+    }
+
+    /// The state after a byte.
+    #[inline]
+    fn next(&self, state: StateId, byte: u8) -> Option<StateId> {
+        match self.places[state.index()] {
+            Place::Wide { row } => {
+                let class = usize::from(self.classes[usize::from(byte)]);
+                debug_assert!(class < self.class_count);
+                let next = self.wide[row + class];
+                (!next.is_dead()).then_some(next)
+            }
+            Place::Narrow { first, count } => {
+                let edges = &self.narrow[first as usize..(first + count) as usize];
+                edges.iter().find(|edge| edge.0 == byte).map(|edge| edge.1)
+            }
+        }
     }
 }
 

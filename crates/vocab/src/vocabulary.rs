@@ -206,8 +206,9 @@ impl Vocabulary {
         self.encoder.as_ref()
     }
 
-    /// The trie of all emittable tokens that have bytes. Built on first use.
-    #[must_use]
+    /// The trie of all emittable tokens that have bytes. Built on first use, so that calling this
+    /// early takes the cost out of the first compile.
+    #[expect(clippy::must_use_candidate, reason = "called for its effect as well")]
     pub fn trie(&self) -> &TokenTrie {
         self.trie.get_or_init(|| TokenTrie::new(self))
     }

@@ -53,6 +53,13 @@ proptest! {
 }
 
 #[test]
+fn a_reversed_range_reads_nothing() {
+    assert!(characters(&[('b', 'a')]).is_empty());
+    assert!(characters(&[(char::MAX, '\0')]).is_empty());
+    assert!(accepts(&characters(&[('b', 'a'), ('c', 'c')]), 'c'));
+}
+
+#[test]
 fn a_range_and_the_rest_make_all_characters() {
     let fuel = &mut Fuel::unlimited();
     let some = characters(&[('é', '\u{20AC}')]);

@@ -22,9 +22,9 @@ mod layers;
 mod look_ahead;
 mod permute;
 
-use crate::{Grammar, GrammarError, Limits, TokenSet, passes};
+use crate::{Grammar, GrammarError, Limits, Node, TokenSet, passes};
 use compile::Compiler;
-use formwork_automata::{CancellationToken, Dfa, Exhausted, Mark};
+use formwork_automata::{CancellationToken, Dfa, Exhausted, Fuel, Mark};
 
 /// The meaning of tokens as letters.
 pub trait TokenAlphabet {
@@ -89,10 +89,25 @@ pub fn dfa(
     limits: &Limits,
     cancellation: &CancellationToken,
 ) -> Result<Dfa, RegularError> {
-    let rules = passes::prune_unproductive(&passes::reach(grammar, limits)?);
+    dfa_of_rules(&passes::reach(grammar, limits)?, alphabet, &mut limits.fuel(cancellation))
+}
+
+/// As [`dfa`], for a grammar that has been lowered.
+///
+/// # Errors
+/// [`RegularError`].
+pub fn dfa_of_rules(
+    rules: &passes::Rules,
+    alphabet: &dyn TokenAlphabet,
+    fuel: &mut Fuel,
+) -> Result<Dfa, RegularError> {
+    if let [Node::Automaton(dfa)] = rules.bodies[0].nodes() {
+        // Front ends give minimal automata; a large one must not be minimised again.
+        return Ok((**dfa).clone());
+    }
+    let rules = passes::prune_unproductive(rules);
     let analysis = passes::analyze(&rules);
-    let mut fuel = limits.fuel(cancellation);
-    Compiler::new(&rules, &analysis, alphabet, &mut fuel).grammar()
+    Compiler::new(&rules, &analysis, alphabet, fuel).grammar()
 }
 
 /// Whether a grammar is regular as far as its recursion goes: quick, builds no automaton.

@@ -1,0 +1,101 @@
+//! A vocabulary, options and a backend, ready to compile constraints.
+
+use crate::{ConstraintError, FrontEndOptions, lower};
+use formwork_core::{
+    CancellationToken, CompileError, CompileRequest, CompiledGrammar, Constraint, Limits,
+    StructuredOutputBackend, Vocabulary,
+};
+use formwork_dfa::DfaBackend;
+use std::sync::Arc;
+
+/// Compiles constraints for one vocabulary. Cheap to clone, shared between threads.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    vocabulary: Arc<Vocabulary>,
+    backend: Arc<dyn StructuredOutputBackend>,
+    options: FrontEndOptions,
+    limits: Limits,
+}
+
+/// Why a constraint could not be compiled: the constraint, or the backend.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompilationError {
+    /// The constraint is not a grammar.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintError),
+    /// The grammar could not be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+impl Compiler {
+    /// A compiler with the `dfa` backend, default options and default limits.
+    #[must_use]
+    pub fn new(vocabulary: Arc<Vocabulary>) -> Self {
+        Self {
+            vocabulary,
+            backend: Arc::new(DfaBackend),
+            options: FrontEndOptions::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// The same with another backend.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Arc<dyn StructuredOutputBackend>) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// The same with other options of the front ends.
+    #[must_use]
+    pub fn with_options(mut self, options: FrontEndOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The vocabulary.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// Compiles on the calling thread.
+    ///
+    /// # Errors
+    /// [`CompilationError`].
+    pub fn compile(
+        &self,
+        constraint: &Constraint,
+    ) -> Result<Arc<dyn CompiledGrammar>, CompilationError> {
+        self.compile_cancellable(constraint, CancellationToken::new())
+    }
+
+    /// Compiles on the calling thread, until told to stop.
+    ///
+    /// # Errors
+    /// [`CompilationError`]; soon after `cancellation` is cancelled or its deadline passes,
+    /// [`CompileError::Exhausted`].
+    pub fn compile_cancellable(
+        &self,
+        constraint: &Constraint,
+        cancellation: CancellationToken,
+    ) -> Result<Arc<dyn CompiledGrammar>, CompilationError> {
+        let grammar = Arc::new(lower(constraint, &self.options, &self.limits)?);
+        let request = CompileRequest {
+            grammar,
+            vocabulary: self.vocabulary.clone(),
+            limits: self.limits.clone(),
+            cancellation,
+        };
+        Ok(self.backend.compile_blocking(&request)?)
+    }
+}

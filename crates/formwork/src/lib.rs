@@ -1,0 +1,48 @@
+//! Structured output for language models.
+//!
+//! Given a constraint (a JSON Schema, a regular expression, a list of choices) and a model's
+//! vocabulary, Formwork says at every decode step exactly which tokens may come next.
+//!
+//! ```
+//! use formwork::{Compiler, Constraint, RowId, StartOptions, TokenId, Vocabulary};
+//! use std::sync::Arc;
+//!
+//! // A vocabulary of three tokens and an end-of-sequence id.
+//! let vocabulary = Vocabulary::builder(4)
+//!     .token(TokenId::new(0), b"yes")
+//!     .token(TokenId::new(1), b"no")
+//!     .token(TokenId::new(2), b"maybe")
+//!     .special(TokenId::new(3), "<end>")
+//!     .eos(TokenId::new(3))
+//!     .build()?;
+//! let compiler = Compiler::new(Arc::new(vocabulary));
+//! let compiled = compiler.compile(&Constraint::Choice(vec!["yes".into(), "no".into()]))?;
+//!
+//! let mut matcher = compiled.start(&StartOptions::default())?;
+//! let mut row = vec![0; matcher.vocabulary().row_words()];
+//! matcher.fill_bitmask(&mut row, RowId::NONE)?;
+//! assert_eq!(row, [0b0011]);
+//!
+//! matcher.accept_tokens(&[TokenId::new(1)])?;
+//! matcher.fill_bitmask(&mut row, RowId::NONE)?;
+//! assert_eq!(row, [0b1000], "only the end may follow");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Reading order
+//! [`Constraint`], [`Compiler`], [`StructuredOutputGrammar`]; then the crates behind them:
+//! [`grammar`], [`dfa`], [`json_schema`], [`regex`], [`choice`].
+
+mod compiler;
+mod lower;
+
+pub use compiler::{CompilationError, Compiler};
+pub use formwork_choice as choice;
+pub use formwork_core::*;
+pub use formwork_dfa as dfa;
+pub use formwork_grammar as grammar;
+pub use formwork_json_schema as json_schema;
+pub use formwork_mask as mask;
+pub use formwork_regex as regex;
+pub use formwork_vocab as vocab;
+pub use lower::{ConstraintError, FrontEndOptions, lower};
