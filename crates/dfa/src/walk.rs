@@ -1,24 +1,26 @@
 //! The tokens that a state takes: the automaton and the vocabulary's trie walked together.
 //!
 //! # Cost
-//! A state with few outgoing bytes goes to the trie's children by name, one look-up each; a state
-//! with many (inside free text, say) scans the subtree in its depth-first order, where refusing a
-//! byte skips everything below it. The 118,000 states of a large choice need the first, the handful
-//! of text states the second.
+//! A node is left by the shorter of two lists: the bytes of the state, each looked up among the
+//! node's children, or the children, each looked up in the state's row. Inside free text, where
+//! most bytes go on, the node's whole subtree is scanned in depth-first order instead: refusing a
+//! byte then skips everything below it, and nothing is pushed. The hundred thousand states of a
+//! large choice need the first, a handful of text states the last.
 
 use crate::machine::TokenAutomaton;
 use formwork_automata::StateId;
 use formwork_vocab::{NodeId, TokenId, TokenTrie, WalkScratch};
 
-/// States with at most this many outgoing bytes go child by child.
+/// States with at most this many outgoing bytes keep a list of them, others a row by class.
 const NARROW: usize = 12;
+/// States with at least this many outgoing bytes scan subtrees.
+const TEXT: usize = 64;
 
 /// The byte edges of the automaton, laid out for walking; built once per compile.
 #[derive(Debug)]
 pub(crate) struct Edges {
     /// Byte to class.
     classes: [u8; 256],
-    class_count: usize,
     /// Where a state's edges are: see [`Place`].
     places: Vec<Place>,
     /// Bytes and targets of narrow states.
@@ -32,6 +34,8 @@ pub(crate) struct Edges {
 enum Place {
     Narrow { first: u32, count: u32 },
     Wide { row: usize },
+    /// Wide, and so many bytes that whole subtrees are scanned.
+    Text { row: usize },
 }
 
 impl Edges {
@@ -42,7 +46,6 @@ impl Edges {
             (0..class_count).map(|class| dfa.classes().members(class).iter().collect()).collect();
         let mut edges = Self {
             classes: *dfa.classes().map(),
-            class_count,
             places: vec![Place::Narrow { first: 0, count: 0 }; dfa.len()],
             narrow: Vec::with_capacity(dfa.len()),
             wide: Vec::new(),
@@ -62,29 +65,18 @@ impl Edges {
                 for (class, target) in dfa.byte_edges(state) {
                     edges.wide[row + class] = target;
                 }
-                Place::Wide { row }
+                if bytes < TEXT { Place::Wide { row } } else { Place::Text { row } }
             };
         }
         edges
-    }
-
-    /// The edges of a narrow state; `None` for a wide one.
-    fn narrow(&self, state: StateId) -> Option<&[(u8, StateId)]> {
-        match self.places[state.index()] {
-            Place::Narrow { first, count } => {
-                Some(&self.narrow[first as usize..(first + count) as usize])
-            }
-            Place::Wide { .. } => None,
-        }
     }
 
     /// The state after a byte.
     #[inline]
     fn next(&self, state: StateId, byte: u8) -> Option<StateId> {
         match self.places[state.index()] {
-            Place::Wide { row } => {
+            Place::Wide { row } | Place::Text { row } => {
                 let class = usize::from(self.classes[usize::from(byte)]);
-                debug_assert!(class < self.class_count);
                 let next = self.wide[row + class];
                 (!next.is_dead()).then_some(next)
             }
@@ -123,21 +115,26 @@ pub(crate) fn for_each_token(
     scratch.pending.push((NodeId::ROOT, state));
     while let Some((node, state)) = scratch.pending.pop() {
         visited += 1;
-        let Some(narrow) = edges.narrow(state) else {
-            let step = |state: StateId, byte: u8| {
-                let next = automaton.dfa.next(state, byte);
-                (!next.is_dead()).then_some(next)
-            };
-            // The node's own tokens were told when it was reached, or here.
-            let walked = trie.walk_states_from(node, state, &mut scratch.walk, step, &mut told);
-            visited += walked.nodes;
-            trie.tokens(node).iter().for_each(|&token| told(token, state));
-            continue;
-        };
         trie.tokens(node).iter().for_each(|&token| told(token, state));
-        for &(byte, target) in narrow {
-            if let Some(child) = trie.child(node, byte) {
-                scratch.pending.push((child, target));
+        match edges.places[state.index()] {
+            Place::Text { .. } => {
+                let step = |state, byte| edges.next(state, byte);
+                let walked = trie.walk_states_from(node, state, &mut scratch.walk, step, &mut told);
+                visited += walked.nodes;
+            }
+            Place::Narrow { first, count } if (count as usize) <= trie.child_count(node) => {
+                for &(byte, target) in &edges.narrow[first as usize..(first + count) as usize] {
+                    if let Some(child) = trie.child(node, byte) {
+                        scratch.pending.push((child, target));
+                    }
+                }
+            }
+            Place::Narrow { .. } | Place::Wide { .. } => {
+                for (byte, child) in trie.children(node) {
+                    if let Some(target) = edges.next(state, byte) {
+                        scratch.pending.push((child, target));
+                    }
+                }
             }
         }
     }

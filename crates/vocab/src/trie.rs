@@ -196,6 +196,13 @@ impl TokenTrie {
         at.map(|at| NodeId(self.child_nodes[range.start + at]))
     }
 
+    /// How many children a node has.
+    #[must_use]
+    #[inline]
+    pub fn child_count(&self, node: NodeId) -> usize {
+        self.child_range(node).len()
+    }
+
     /// All children with their bytes, ascending.
     pub fn children(&self, node: NodeId) -> impl Iterator<Item = (u8, NodeId)> + '_ {
         let range = self.child_range(node);
