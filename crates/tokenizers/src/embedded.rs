@@ -1,7 +1,6 @@
 //! The vocabularies that are compiled in, through `tiktoken-rs`.
 
-use crate::split::decided_len;
-use fancy_regex::Regex;
+use crate::split::{Pattern, check_runs};
 use formwork_vocab::{EncodeError, Encoder, TokenId, Vocabulary, VocabularyError};
 use std::{fmt, sync::Arc};
 use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR};
@@ -54,7 +53,7 @@ fn vocabulary(
             builder = builder.token(TokenId::new(id), &bytes);
         }
     }
-    let pattern = Regex::new(pattern).expect("a constant pattern that tests compile");
+    let pattern = Pattern::new(pattern);
     let vocabulary = builder.encoder(Arc::new(Tiktoken { tokenizer, pattern })).build()?;
     Ok(Arc::new(vocabulary))
 }
@@ -62,7 +61,7 @@ fn vocabulary(
 /// tiktoken's own encoding.
 struct Tiktoken {
     tokenizer: &'static CoreBPE,
-    pattern: Regex,
+    pattern: Pattern,
 }
 
 impl fmt::Debug for Tiktoken {
@@ -72,8 +71,10 @@ impl fmt::Debug for Tiktoken {
 }
 
 impl Tiktoken {
-    fn encode_text(&self, text: &str) -> Vec<TokenId> {
-        self.tokenizer.encode_ordinary(text).into_iter().map(TokenId::new).collect()
+    fn encode_text(&self, text: &str) -> Result<Vec<TokenId>, EncodeError> {
+        // tiktoken panics where its pattern fails, which only such runs bring about.
+        check_runs(text)?;
+        Ok(self.tokenizer.encode_ordinary(text).into_iter().map(TokenId::new).collect())
     }
 }
 
@@ -81,7 +82,7 @@ impl Encoder for Tiktoken {
     fn encode(&self, text: &[u8]) -> Result<Vec<TokenId>, EncodeError> {
         let text = std::str::from_utf8(text)
             .map_err(|error| EncodeError::InvalidUtf8 { offset: error.valid_up_to() })?;
-        Ok(self.encode_text(text))
+        self.encode_text(text)
     }
 
     fn encode_prefix(&self, text: &[u8]) -> Result<Vec<TokenId>, EncodeError> {
@@ -93,8 +94,8 @@ impl Encoder for Tiktoken {
             }
             Err(error) => return Err(EncodeError::InvalidUtf8 { offset: error.valid_up_to() }),
         };
-        let decided = decided_len(&self.pattern, text);
-        let mut tokens = self.encode_text(text);
+        let mut tokens = self.encode_text(text)?;
+        let decided = self.pattern.decided_len(text);
         // Tokens never cross the boundary of a piece.
         let mut end = 0;
         let kept = tokens.iter().take_while(|token| {

@@ -1,9 +1,17 @@
 //! Vocabulary files.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use formwork_vocab::{TokenId, Vocabulary, VocabularyError};
-use serde::Deserialize;
-use std::{collections::BTreeMap, io::BufRead};
+use formwork_vocab::{TokenId, Vocabulary, VocabularyBuilder, VocabularyError};
+use rustc_hash::FxHashSet;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use std::{
+    fmt,
+    io::{BufRead, Read},
+    ops::Range,
+};
 
 /// Why a vocabulary file cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +33,9 @@ pub enum FileErrorKind {
     /// There is no header.
     #[error("the file is empty: a header was expected")]
     Empty,
+    /// A line is longer than any that belongs in such a file.
+    #[error("the line has more than {MAX_LINE_BYTES} bytes")]
+    LineTooLong,
     /// A line is not the JSON that belongs there.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -34,19 +45,33 @@ pub enum FileErrorKind {
     /// Bytes are not base64.
     #[error(transparent)]
     Base64(#[from] base64::DecodeError),
+    /// The header promised another number of tokens.
+    #[error("{found} tokens follow, and the header says {promised}")]
+    Count {
+        /// The header's number.
+        promised: usize,
+        /// Those there are.
+        found: usize,
+    },
     /// What was read is no vocabulary.
     #[error(transparent)]
     Vocabulary(#[from] VocabularyError),
 }
+
+/// Bytes of one line: twice what the longest token takes, and room for some thousand special tokens
+/// in a header.
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// First line of a raw table.
 #[derive(Debug, Deserialize)]
 struct Header {
     /// Width of the logits.
     vocab_size: u32,
+    /// How many lines follow, where the header says so.
+    num_regular: Option<usize>,
     /// Name and id of every special token.
     #[serde(default)]
-    special: BTreeMap<String, u32>,
+    special: Specials,
     /// One end-of-sequence id, or several.
     #[serde(default)]
     eos: Eos,
@@ -61,40 +86,78 @@ enum Eos {
     Several(Vec<u32>),
 }
 
+/// A JSON object from names to ids as it was written. A map would keep the last of two members of
+/// one name and lose the other's id.
+#[derive(Debug, Default)]
+struct Specials(Vec<(String, u32)>);
+
+impl<'de> Deserialize<'de> for Specials {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(SpecialsVisitor)
+    }
+}
+
+struct SpecialsVisitor;
+
+impl<'de> Visitor<'de> for SpecialsVisitor {
+    type Value = Specials;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object from names of special tokens to ids")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Specials, A::Error> {
+        let mut specials = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            specials.push(member);
+        }
+        Ok(Specials(specials))
+    }
+}
+
 /// Reads a table in JSON lines: a header object with `vocab_size`, `special` (an object from names
-/// to ids) and `eos` (an id or a list of ids), other keys being passed over; then one
-/// `[id, "base64 of the bytes"]` per ordinary token. Blank lines are passed over.
+/// to ids), `eos` (an id or a list of ids) and `num_regular` (how many lines follow), all but the
+/// first optional, other keys being passed over; then one `[id, "base64 of the bytes"]` per ordinary
+/// token. Blank lines are passed over.
 ///
 /// # Errors
 /// [`FileError`] with the line.
 pub fn raw_table(reader: impl BufRead) -> Result<Vocabulary, FileError> {
-    let mut lines = numbered(reader);
-    let Some((line, header)) = lines.next() else {
+    let mut lines = Lines { reader, line: 0 };
+    let Some(text) = lines.next()? else {
         return Err(FileError { line: 1, kind: FileErrorKind::Empty });
     };
-    let header: Header =
-        header.and_then(|text| Ok(serde_json::from_str(&text)?)).map_err(at(line))?;
-    let mut builder = Vocabulary::builder(header.vocab_size as usize);
-    for (name, id) in &header.special {
-        builder = builder.special(TokenId::new(*id), name);
+    let header: Header = serde_json::from_slice(&text).map_err(|error| lines.fault(error))?;
+    let mut table = Table::default();
+    for (name, id) in header.special.0 {
+        table.special(&name, TokenId::new(id)).map_err(|error| lines.fault(error))?;
     }
     let eos = match header.eos {
         Eos::None => Vec::new(),
         Eos::One(id) => vec![id],
         Eos::Several(ids) => ids,
     };
-    builder = eos.into_iter().fold(builder, |builder, id| builder.eos(TokenId::new(id)));
-    let mut last = line;
-    for (line, text) in lines {
-        let (id, bytes) = text.and_then(|text| table_row(&text)).map_err(at(line))?;
-        builder = builder.token(id, &bytes);
-        last = line;
+    let len = header.vocab_size as usize;
+    table.check_len(len).map_err(|error| lines.fault(error))?;
+    let mut found = 0;
+    while let Some(text) = lines.next()? {
+        let (id, bytes) = table_row(&text).map_err(|error| lines.fault(error))?;
+        if id.index() >= len {
+            return Err(lines.fault(VocabularyError::OutOfRange { id, len }));
+        }
+        table.token(id, &bytes).map_err(|error| lines.fault(error))?;
+        found += 1;
     }
-    builder.build().map_err(|error| at(last)(error.into()))
+    if let Some(promised) = header.num_regular.filter(|&promised| promised != found) {
+        return Err(lines.fault(FileErrorKind::Count { promised, found }));
+    }
+    let eos = eos.into_iter().map(TokenId::new);
+    table.build(len, eos).map_err(|error| lines.fault(error))
 }
 
-fn table_row(text: &str) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
-    let (id, bytes): (u32, &str) = serde_json::from_str(text)?;
+fn table_row(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
+    // Owned, because JSON may write the slashes of base64 as escapes.
+    let (id, bytes): (u32, String) = serde_json::from_slice(text)?;
     Ok((TokenId::new(id), STANDARD.decode(bytes)?))
 }
 
@@ -108,41 +171,118 @@ pub fn tiktoken_ranks(
     special: &[(&str, TokenId)],
     eos: &[TokenId],
 ) -> Result<Vocabulary, FileError> {
-    let mut ranks = Vec::new();
-    let mut last = 1;
-    for (line, text) in numbered(reader) {
-        ranks.push(text.and_then(|text| rank(&text)).map_err(at(line))?);
-        last = line;
-    }
-    let ids = ranks.iter().map(|rank| rank.0).chain(special.iter().map(|special| special.1));
-    let len = ids.map(|id| id.index() + 1).max().unwrap_or_default();
-    let mut builder = Vocabulary::builder(len);
-    for (id, bytes) in &ranks {
-        builder = builder.token(*id, bytes);
+    let mut lines = Lines { reader, line: 0 };
+    let mut table = Table::default();
+    while let Some(text) = lines.next()? {
+        let (id, bytes) = rank(&text).map_err(|error| lines.fault(error))?;
+        table.token(id, &bytes).map_err(|error| lines.fault(error))?;
     }
     for &(name, id) in special {
-        builder = builder.special(id, name);
+        table.special(name, id).map_err(|error| lines.fault(error))?;
     }
-    builder = eos.iter().fold(builder, |builder, &id| builder.eos(id));
-    builder.build().map_err(|error| at(last)(error.into()))
+    let len = table.ids.iter().map(|id| id.index() + 1).max().unwrap_or_default();
+    table.build(len, eos.iter().copied()).map_err(|error| lines.fault(error))
 }
 
-fn rank(text: &str) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
-    let (bytes, rank) = text.split_once(' ').ok_or(FileErrorKind::Rank)?;
-    let rank = rank.trim().parse().map_err(|_| FileErrorKind::Rank)?;
+fn rank(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
+    let text = std::str::from_utf8(text).map_err(|_| FileErrorKind::Rank)?;
+    let (bytes, rank) = text.trim().split_once(' ').ok_or(FileErrorKind::Rank)?;
+    let rank = rank.parse().map_err(|_| FileErrorKind::Rank)?;
     Ok((TokenId::new(rank), STANDARD.decode(bytes)?))
 }
 
-/// Lines that are not blank, with their 1-based numbers.
-fn numbered(reader: impl BufRead) -> impl Iterator<Item = (usize, Result<String, FileErrorKind>)> {
-    let lines = (1..).zip(reader.lines());
-    lines
-        .map(|(line, text)| (line, text.map_err(FileErrorKind::from)))
-        .filter(|(_, text)| !matches!(text, Ok(text) if text.trim().is_empty()))
+/// What was read so far, checked as it comes: so that a fault is told with its own line, and so that
+/// a file without end is refused at the first id that repeats or is too large.
+#[derive(Default)]
+struct Table {
+    ids: FxHashSet<TokenId>,
+    tokens: Vec<(TokenId, Range<usize>)>,
+    pool: Vec<u8>,
+    specials: Vec<(TokenId, String)>,
 }
 
-fn at(line: usize) -> impl Fn(FileErrorKind) -> FileError {
-    move |kind| FileError { line, kind }
+impl Table {
+    fn token(&mut self, id: TokenId, bytes: &[u8]) -> Result<(), VocabularyError> {
+        self.claim(id)?;
+        if bytes.len() > Vocabulary::MAX_TOKEN_BYTES {
+            return Err(VocabularyError::TooLong { id, len: bytes.len() });
+        }
+        let start = self.pool.len();
+        let len = start + bytes.len();
+        if len > Vocabulary::MAX_TOTAL_BYTES {
+            return Err(VocabularyError::TooManyBytes { len });
+        }
+        self.pool.extend_from_slice(bytes);
+        self.tokens.push((id, start..len));
+        Ok(())
+    }
+
+    fn special(&mut self, name: &str, id: TokenId) -> Result<(), VocabularyError> {
+        self.claim(id)?;
+        self.specials.push((id, name.to_owned()));
+        Ok(())
+    }
+
+    fn claim(&mut self, id: TokenId) -> Result<(), VocabularyError> {
+        self.check_len(id.index() + 1)?;
+        match self.ids.insert(id) {
+            true => Ok(()),
+            false => Err(VocabularyError::DefinedTwice { id }),
+        }
+    }
+
+    fn check_len(&self, len: usize) -> Result<(), VocabularyError> {
+        match len {
+            len if len > Vocabulary::MAX_TOKENS => Err(VocabularyError::TooMany { len }),
+            _ => Ok(()),
+        }
+    }
+
+    fn build(
+        self,
+        len: usize,
+        eos: impl Iterator<Item = TokenId>,
+    ) -> Result<Vocabulary, VocabularyError> {
+        let mut builder = Vocabulary::builder(len);
+        for (id, range) in self.tokens {
+            builder = builder.token(id, &self.pool[range]);
+        }
+        for (id, name) in &self.specials {
+            builder = builder.special(*id, name);
+        }
+        eos.fold(builder, VocabularyBuilder::eos).build()
+    }
+}
+
+/// Lines that are not blank.
+struct Lines<R> {
+    reader: R,
+    /// The 1-based number of the last line read.
+    line: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, FileError> {
+        loop {
+            let mut text = Vec::new();
+            let mut limited = (&mut self.reader).take(MAX_LINE_BYTES as u64 + 1);
+            let read = limited.read_until(b'\n', &mut text);
+            self.line += usize::from(!matches!(read, Ok(0)));
+            match read.map_err(|error| self.fault(error))? {
+                0 => return Ok(None),
+                _ if text.len() > MAX_LINE_BYTES => {
+                    return Err(self.fault(FileErrorKind::LineTooLong));
+                }
+                _ if text.iter().all(u8::is_ascii_whitespace) => {}
+                _ => return Ok(Some(text)),
+            }
+        }
+    }
+
+    /// The error, at the last line read.
+    fn fault(&self, kind: impl Into<FileErrorKind>) -> FileError {
+        FileError { line: self.line.max(1), kind: kind.into() }
+    }
 }
 
 #[cfg(test)]
@@ -175,8 +315,45 @@ mod tests {
         assert!(matches!(fault(""), (1, FileErrorKind::Empty)));
         assert!(matches!(fault("7"), (1, FileErrorKind::Json(_))));
         assert!(matches!(fault(&TABLE.replace("YWI=", "Y!")), (3, FileErrorKind::Base64(_))));
-        assert!(matches!(fault(&TABLE.replace("[1,", "[0,")), (5, FileErrorKind::Vocabulary(_))));
+        let fault_of_vocabulary = |text: &str| match fault(text) {
+            (line, FileErrorKind::Vocabulary(error)) => (line, error),
+            other => panic!("{other:?}"),
+        };
+        let twice = |id| VocabularyError::DefinedTwice { id: TokenId::new(id) };
+        assert_eq!(fault_of_vocabulary(&TABLE.replace("[1,", "[0,")), (3, twice(0)));
+        assert_eq!(fault_of_vocabulary(&TABLE.replace("[1,", "[4,")), (3, twice(4)));
+        let out = VocabularyError::OutOfRange { id: TokenId::new(6), len: 6 };
+        assert_eq!(fault_of_vocabulary(&TABLE.replace("[1,", "[6,")), (3, out));
+        let names = TABLE.replace("{\"<end>\": 4}", "{\"<end>\": 4, \"<end>\": 5}");
+        let (_, error) = fault_of_vocabulary(&names);
+        assert_eq!(error, VocabularyError::NameTwice { name: "<end>".into() });
+        let eos = VocabularyError::EosOutOfRange { id: TokenId::new(7), len: 6 };
+        assert_eq!(fault_of_vocabulary(&TABLE.replace("\"eos\": 4", "\"eos\": [4, 7]")).1, eos);
+        let cut = TABLE.replace("[2, \"/w==\"]\n", "");
+        assert!(matches!(fault(&cut), (_, FileErrorKind::Count { promised: 3, found: 2 })));
+        let long = TABLE.replace("YWI=", &"A".repeat(MAX_LINE_BYTES));
+        assert!(matches!(fault(&long), (3, FileErrorKind::LineTooLong)));
+        assert!(matches!(fault(&TABLE.replace('Y', "\u{e9}")), (2, FileErrorKind::Base64(_))));
         assert!(matches!(fault(&TABLE.replace("[1,", "{1,")), (3, FileErrorKind::Json(_))));
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused_at_the_first_fault() {
+        struct Endless(usize);
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                for byte in buffer.iter_mut() {
+                    *byte = b"YQ== 0\n"[self.0 % 7];
+                    self.0 += 1;
+                }
+                Ok(buffer.len())
+            }
+        }
+        let error = tiktoken_ranks(std::io::BufReader::new(Endless(0)), &[], &[]).unwrap_err();
+        assert!(matches!((error.line, error.kind), (2, FileErrorKind::Vocabulary(_))));
+        let endless = std::io::BufReader::new(std::io::repeat(b'['));
+        let error = raw_table(endless).unwrap_err();
+        assert!(matches!((error.line, error.kind), (1, FileErrorKind::LineTooLong)));
     }
 
     #[test]

@@ -30,4 +30,12 @@ pub enum EncodeError {
         /// Offset of the first byte that is not part of a character.
         offset: usize,
     },
+    /// The tokenizer's way of cutting text into pieces cannot deal with a run this long.
+    #[error("more than {limit} white-space characters in a row at offset {offset}")]
+    RunTooLong {
+        /// Offset of the first byte of the run.
+        offset: usize,
+        /// The most characters of a run.
+        limit: usize,
+    },
 }

@@ -1,10 +1,39 @@
 //! The identity of a vocabulary.
 
+use crate::{TokenId, Vocabulary};
+use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// SHA-256 over everything about a vocabulary that determines masks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// Hashes sizes, end-of-sequence ids, and for each id a kind, a length and the bytes or the name.
+    /// Every variable part follows its length, so no two vocabularies hash the same input. An id
+    /// that was never defined and one of no bytes are alike here, as they are to every mask.
+    pub(crate) fn of(vocabulary: &Vocabulary) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"formwork vocabulary 1");
+        let eos = vocabulary.eos();
+        for len in [vocabulary.tokenizer_len(), vocabulary.model_len(), eos.len()] {
+            hash.update((len as u64).to_le_bytes());
+        }
+        for id in eos {
+            hash.update(id.as_u32().to_le_bytes());
+        }
+        for id in (0..).take(vocabulary.tokenizer_len()).map(TokenId::new) {
+            let (kind, text): (u8, &[u8]) = match vocabulary.special_name(id) {
+                Some(name) => (1, name.as_bytes()),
+                None => (0, vocabulary.bytes(id).unwrap_or_default()),
+            };
+            hash.update([kind]);
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+        Self(hash.finalize().into())
+    }
+}
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

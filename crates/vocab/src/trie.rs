@@ -23,6 +23,7 @@ mod walk;
 pub use walk::{Recognizer, WalkScratch, WalkStats};
 
 use crate::{TokenId, Vocabulary};
+use std::fmt;
 
 /// A node of a [`TokenTrie`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +48,7 @@ struct Node {
 
 impl Node {
     fn new(byte: u8, first: usize) -> Self {
-        let first = u32::try_from(first).expect("at most 2^24 tokens");
+        let first = u32::try_from(first).expect("fewer than 2^24 tokens");
         Self { end: 0, byte_and_first: first << 8 | u32::from(byte) }
     }
 
@@ -62,11 +63,10 @@ impl Node {
     }
 }
 
-/// No child.
+/// No child. No node has this index, since there are fewer nodes than bytes allowed.
 const NONE: u32 = u32::MAX;
 
 /// A trie over the bytes of tokens.
-#[derive(Debug)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
     depths: Vec<u16>,
@@ -76,6 +76,15 @@ pub struct TokenTrie {
     child_bytes: Vec<u8>,
     child_nodes: Vec<u32>,
     max_depth: usize,
+}
+
+impl fmt::Debug for TokenTrie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenTrie")
+            .field("nodes", &self.node_count())
+            .field("tokens", &self.tokens.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl TokenTrie {
@@ -227,7 +236,7 @@ impl TokenTrie {
 }
 
 fn index(position: usize) -> u32 {
-    u32::try_from(position).expect("at most 2^24 tokens of 2^16 bytes, limited by u32 offsets")
+    u32::try_from(position).expect("nodes are at most one a byte, and bytes are limited")
 }
 
 /// Ends the nodes of the path beyond its first `keep`.

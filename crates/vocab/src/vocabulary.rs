@@ -2,16 +2,18 @@
 
 use crate::{Encoder, Fingerprint, TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
-use sha2::{Digest, Sha256};
 use std::{
     fmt,
     sync::{Arc, OnceLock},
 };
 
-/// Ids are below this: the trie packs a count of tokens into 24 bits.
-const MAX_TOKENS: usize = 1 << 24;
-/// The most bytes of one token.
+/// Number of ids: the trie packs a count of tokens, all of them included, into 24 bits.
+const MAX_TOKENS: usize = (1 << 24) - 1;
+/// Bytes of one token: the trie keeps depths in 16 bits.
 const MAX_TOKEN_BYTES: usize = u16::MAX as usize;
+/// Bytes of all tokens together: real vocabularies hold one to three million. A trie has at most
+/// one node a byte, so this bounds its memory too, at some 1.2 GB.
+const MAX_TOTAL_BYTES: usize = 1 << 26;
 
 /// A model's tokens. Immutable; share it in an [`Arc`].
 pub struct Vocabulary {
@@ -27,6 +29,7 @@ pub struct Vocabulary {
     encoder: Option<Arc<dyn Encoder>>,
     fingerprint: Fingerprint,
     unspellable: ByteBits,
+    longest_token: usize,
     trie: OnceLock<TokenTrie>,
 }
 
@@ -34,9 +37,17 @@ pub struct Vocabulary {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VocabularyError {
-    /// An id at or past the size of the tokenizer.
+    /// A token at or past the size of the tokenizer.
     #[error("token {id} is out of range: the tokenizer has {len} ids")]
     OutOfRange {
+        /// The id.
+        id: TokenId,
+        /// The size of the tokenizer.
+        len: usize,
+    },
+    /// An end-of-sequence id at or past the size of the tokenizer.
+    #[error("end-of-sequence id {id} is out of range: the tokenizer has {len} ids")]
+    EosOutOfRange {
         /// The id.
         id: TokenId,
         /// The size of the tokenizer.
@@ -60,6 +71,12 @@ pub enum VocabularyError {
         /// The id.
         id: TokenId,
         /// Its bytes.
+        len: usize,
+    },
+    /// All tokens together have too many bytes.
+    #[error("the tokens have {len} bytes together, more than {MAX_TOTAL_BYTES}")]
+    TooManyBytes {
+        /// Their bytes.
         len: usize,
     },
     /// More ids than are supported.
@@ -95,6 +112,13 @@ enum Kind {
 }
 
 impl Vocabulary {
+    /// The most ids of a tokenizer, and the most bits of a row.
+    pub const MAX_TOKENS: usize = MAX_TOKENS;
+    /// The most bytes of one token.
+    pub const MAX_TOKEN_BYTES: usize = MAX_TOKEN_BYTES;
+    /// The most bytes of all tokens together.
+    pub const MAX_TOTAL_BYTES: usize = MAX_TOTAL_BYTES;
+
     /// A builder for a tokenizer of `len` ids. Ids that are never defined have no reading and are
     /// never allowed.
     #[must_use]
@@ -187,11 +211,10 @@ impl Vocabulary {
         self.unspellable.is_empty()
     }
 
-    /// Bytes of the longest token.
+    /// Bytes of the longest emittable token; 0 when none has bytes.
     #[must_use]
     pub fn longest_token(&self) -> usize {
-        let lengths = self.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        lengths.max().unwrap_or_default()
+        self.longest_token
     }
 
     /// The identity of everything here that determines masks. Encoders do not.
@@ -208,7 +231,6 @@ impl Vocabulary {
 
     /// The trie of all emittable tokens that have bytes. Built on first use, so that calling this
     /// early takes the cost out of the first compile.
-    #[expect(clippy::must_use_candidate, reason = "called for its effect as well")]
     pub fn trie(&self) -> &TokenTrie {
         self.trie.get_or_init(|| TokenTrie::new(self))
     }
@@ -233,7 +255,8 @@ impl fmt::Debug for Vocabulary {
 }
 
 impl VocabularyBuilder {
-    /// An ordinary token, or an added one that is not special: text.
+    /// An ordinary token, or an added one that is not special: text. A token of no bytes has no
+    /// reading.
     #[must_use]
     pub fn token(mut self, id: TokenId, bytes: &[u8]) -> Self {
         let start = self.pool.len();
@@ -274,68 +297,60 @@ impl VocabularyBuilder {
     /// The vocabulary.
     ///
     /// # Errors
-    /// [`VocabularyError`].
+    /// [`VocabularyError`], for the first thing that is out of range, defined twice or too large.
     pub fn build(mut self) -> Result<Vocabulary, VocabularyError> {
-        let largest = self.len.max(self.model_len);
-        if largest > MAX_TOKENS {
-            return Err(VocabularyError::TooMany { len: largest });
-        }
-        self.check()?;
+        self.check_sizes()?;
+        self.check_ids()?;
+        self.eos.sort_unstable();
+        self.eos.dedup();
         let mut vocabulary = Vocabulary {
             bytes: [].into(),
             offsets: [].into(),
             names: FxHashMap::default(),
             ids_by_name: FxHashMap::default(),
-            eos: [].into(),
+            eos: std::mem::take(&mut self.eos).into(),
             model_len: self.model_len,
             encoder: self.encoder.take(),
             fingerprint: Fingerprint([0; 32]),
             unspellable: ByteBits::all(),
+            longest_token: 0,
             trie: OnceLock::new(),
         };
+        self.lay_out(&mut vocabulary)?;
+        vocabulary.fingerprint = Fingerprint::of(&vocabulary);
+        vocabulary.unspellable = unspellable(&vocabulary);
+        vocabulary.longest_token = longest_token(&vocabulary);
+        Ok(vocabulary)
+    }
+
+    /// Writes bytes, offsets and names in the order of the ids, which the entries are sorted by.
+    fn lay_out(self, vocabulary: &mut Vocabulary) -> Result<(), VocabularyError> {
         let mut offsets = Vec::with_capacity(self.len + 1);
         let mut bytes = Vec::with_capacity(self.pool.len());
         let mut entries = self.entries.into_iter().peekable();
         offsets.push(0);
         for id in (0..).take(self.len).map(TokenId::new) {
-            if let Some(entry) = entries.next_if(|entry| entry.id == id) {
-                match entry.kind {
-                    Kind::Text(range) => bytes.extend_from_slice(&self.pool[range]),
-                    Kind::Special(name) => {
-                        if vocabulary.ids_by_name.insert(name.clone(), id).is_some() {
-                            return Err(VocabularyError::NameTwice { name });
-                        }
-                        vocabulary.names.insert(id, name);
+            match entries.next_if(|entry| entry.id == id).map(|entry| entry.kind) {
+                Some(Kind::Text(range)) => bytes.extend_from_slice(&self.pool[range]),
+                Some(Kind::Special(name)) => {
+                    if vocabulary.ids_by_name.insert(name.clone(), id).is_some() {
+                        return Err(VocabularyError::NameTwice { name });
                     }
+                    vocabulary.names.insert(id, name);
                 }
+                None => {}
             }
-            let end = u32::try_from(bytes.len())
-                .map_err(|_| VocabularyError::TooLong { id, len: bytes.len() })?;
-            offsets.push(end);
+            offsets.push(u32::try_from(bytes.len()).expect("at most MAX_TOTAL_BYTES"));
         }
-        self.eos.sort_unstable();
-        self.eos.dedup();
         vocabulary.bytes = bytes.into();
         vocabulary.offsets = offsets.into();
-        vocabulary.eos = self.eos.into();
-        vocabulary.fingerprint = fingerprint(&vocabulary);
-        vocabulary.unspellable = unspellable(&vocabulary);
-        Ok(vocabulary)
+        Ok(())
     }
 
-    /// Sorts the entries and refuses what is out of range, twice there or too long.
-    fn check(&mut self) -> Result<(), VocabularyError> {
-        self.entries.sort_by_key(|entry| entry.id);
-        let ids = self.entries.iter().map(|entry| entry.id).chain(self.eos.iter().copied());
-        for id in ids {
-            if id.index() >= self.len {
-                return Err(VocabularyError::OutOfRange { id, len: self.len });
-            }
-        }
-        for pair in self.entries.windows(2) {
-            if pair[0].id == pair[1].id {
-                return Err(VocabularyError::DefinedTwice { id: pair[0].id });
-            }
+    fn check_sizes(&self) -> Result<(), VocabularyError> {
+        let largest = self.len.max(self.model_len);
+        if largest > MAX_TOKENS {
+            return Err(VocabularyError::TooMany { len: largest });
         }
         for entry in &self.entries {
             if let Kind::Text(range) = &entry.kind
@@ -344,29 +359,32 @@ impl VocabularyBuilder {
                 return Err(VocabularyError::TooLong { id: entry.id, len: range.len() });
             }
         }
-        Ok(())
+        match self.pool.len() {
+            len if len > MAX_TOTAL_BYTES => Err(VocabularyError::TooManyBytes { len }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sorts the entries and refuses what is out of range or there twice.
+    fn check_ids(&mut self) -> Result<(), VocabularyError> {
+        self.entries.sort_by_key(|entry| entry.id);
+        let len = self.len;
+        if let Some(last) = self.entries.last().filter(|last| last.id.index() >= len) {
+            return Err(VocabularyError::OutOfRange { id: last.id, len });
+        }
+        if let Some(&id) = self.eos.iter().find(|id| id.index() >= len) {
+            return Err(VocabularyError::EosOutOfRange { id, len });
+        }
+        match self.entries.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            Some(pair) => Err(VocabularyError::DefinedTwice { id: pair[0].id }),
+            None => Ok(()),
+        }
     }
 }
 
-fn fingerprint(vocabulary: &Vocabulary) -> Fingerprint {
-    let mut hash = Sha256::new();
-    hash.update(b"formwork vocabulary 1");
-    for len in [vocabulary.tokenizer_len(), vocabulary.model_len, vocabulary.eos.len()] {
-        hash.update((len as u64).to_le_bytes());
-    }
-    for id in &vocabulary.eos {
-        hash.update(id.as_u32().to_le_bytes());
-    }
-    for id in (0..).take(vocabulary.tokenizer_len()).map(TokenId::new) {
-        let (kind, text): (u8, &[u8]) = match vocabulary.special_name(id) {
-            Some(name) => (1, name.as_bytes()),
-            None => (0, vocabulary.bytes(id).unwrap_or_default()),
-        };
-        hash.update([kind]);
-        hash.update((text.len() as u32).to_le_bytes());
-        hash.update(text);
-    }
-    Fingerprint(hash.finalize().into())
+fn longest_token(vocabulary: &Vocabulary) -> usize {
+    let ids = (0..).take(vocabulary.model_len.min(vocabulary.tokenizer_len())).map(TokenId::new);
+    ids.filter_map(|id| vocabulary.bytes(id)).map(<[u8]>::len).max().unwrap_or_default()
 }
 
 fn unspellable(vocabulary: &Vocabulary) -> ByteBits {

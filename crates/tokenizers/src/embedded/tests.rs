@@ -66,7 +66,8 @@ fn text() -> impl Strategy<Value = String> {
     // Every kind of character that the patterns tell apart, and the contractions.
     let piece = prop::sample::select(vec![
         "a", "B", "ab", "Re", "'", "'s", "'LL", "l", "e", "1", "12", " ", "  ", "\n", "\r\n", "\t",
-        "/", ".", "\"", "{", "é", "字", "\u{301}", "\u{a0}", "\u{2028}", "ǅ", "👍", "\\",
+        "/", ".", "\"", "{", "é", "字", "\u{301}", "\u{a0}", "\u{2028}", "ǅ", "👍", "\\", "٣", "ſ",
+        "\u{2bc}", "ʰ", "½", "\u{85}", "\u{0}",
     ]);
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
@@ -88,4 +89,43 @@ fn most_of_a_long_text_is_decided_even_when_a_character_is_cut() {
     let cut = &text[..text.len() - 1];
     let decided = joined(&O200K, &encoder.encode_prefix(cut).unwrap());
     assert!(text.starts_with(&decided) && decided.len() > 16, "{decided:?}");
+}
+
+#[test]
+fn a_short_key_is_decided_up_to_its_last_word() {
+    for vocabulary in [&*O200K, &*CL100K] {
+        let decided = |text: &str| {
+            let tokens = vocabulary.encoder().unwrap().encode_prefix(text.as_bytes()).unwrap();
+            String::from_utf8(joined(vocabulary, &tokens)).unwrap()
+        };
+        assert_eq!(decided("{\"id\":"), "{\"id");
+        assert_eq!(decided("[12,"), "[12");
+        assert_eq!(decided("Hello world"), "Hello");
+        assert_eq!(decided("it'"), "", "a contraction may follow");
+        assert_eq!(decided("-\n"), "", "more line breaks may follow");
+    }
+}
+
+#[test]
+fn a_run_of_white_space_without_end_is_an_error_and_no_panic() {
+    let limit = 1 << 18;
+    for vocabulary in [&*O200K, &*CL100K] {
+        let encoder = vocabulary.encoder().unwrap();
+        let fits = format!("x{}y", " ".repeat(limit));
+        let tokens = encoder.encode(fits.as_bytes()).unwrap();
+        assert_eq!(joined(vocabulary, &tokens), fits.as_bytes());
+        let long = format!("x{}y", " ".repeat(1_100_000));
+        let error = EncodeError::RunTooLong { offset: 1, limit };
+        assert_eq!(encoder.encode(long.as_bytes()).unwrap_err(), error);
+        assert_eq!(encoder.encode_prefix(long.as_bytes()).unwrap_err(), error);
+    }
+}
+
+#[test]
+fn every_id_decodes_to_what_the_tokenizer_says() {
+    let tokenizer = tiktoken_rs::cl100k_base_singleton();
+    for id in 0..100_256 {
+        let bytes = tokenizer.decode_bytes(&[id]).unwrap();
+        assert_eq!(CL100K.bytes(TokenId::new(id)), Some(&bytes[..]));
+    }
 }

@@ -24,15 +24,29 @@ pub trait Recognizer {
     fn pop(&mut self, count: usize);
 }
 
-/// States by depth, reused between walks so that they do not allocate.
+/// States by depth, reused between walks so that only the first one allocates: a state (and for
+/// walks by class an answer) per byte of the longest token.
 #[derive(Clone, Debug)]
 pub struct WalkScratch<S> {
     states: Vec<S>,
+    answers: Vec<Option<(u8, Option<S>)>>,
 }
 
 impl<S> Default for WalkScratch<S> {
     fn default() -> Self {
-        Self { states: Vec::new() }
+        Self { states: Vec::new(), answers: Vec::new() }
+    }
+}
+
+impl<S: Copy> WalkScratch<S> {
+    /// Room for `depths` states, the first being `start`. The others are stale: a walk writes a
+    /// depth before it reads it.
+    fn states(&mut self, depths: usize, start: S) -> &mut [S] {
+        if self.states.len() < depths {
+            self.states.resize(depths, start);
+        }
+        self.states[0] = start;
+        &mut self.states
     }
 }
 
@@ -49,14 +63,26 @@ impl TokenTrie {
     pub fn walk(
         &self,
         recognizer: &mut impl Recognizer,
+        on_token: impl FnMut(TokenId),
+    ) -> WalkStats {
+        self.walk_from(NodeId::ROOT, recognizer, on_token)
+    }
+
+    /// The same for the tokens strictly below `node`, the recogniser standing at the node.
+    pub fn walk_from(
+        &self,
+        node: NodeId,
+        recognizer: &mut impl Recognizer,
         mut on_token: impl FnMut(TokenId),
     ) -> WalkStats {
+        let base = usize::from(self.depths[node.index()]);
+        let end = self.nodes[node.index()].end as usize;
         let mut stats = WalkStats::default();
         let mut taken = 0;
-        let mut at = 1;
-        while at < self.node_count() {
+        let mut at = node.index() + 1;
+        while at < end {
             let node = self.nodes[at];
-            let above = usize::from(self.depths[at]) - 1;
+            let above = usize::from(self.depths[at]) - 1 - base;
             if taken > above {
                 recognizer.pop(taken - above);
                 taken = above;
@@ -99,10 +125,7 @@ impl TokenTrie {
         mut on_token: impl FnMut(TokenId, S),
     ) -> WalkStats {
         let base = self.depths[node.index()];
-        let states = &mut scratch.states;
-        // One state per depth below the node; what stands deeper than the current node is stale.
-        states.clear();
-        states.resize(self.max_depth() - usize::from(base) + 1, start);
+        let states = scratch.states(self.max_depth() - usize::from(base) + 1, start);
         let end = self.nodes[node.index()].end as usize;
         let mut at = node.index() + 1;
         let mut stats = WalkStats::default();
@@ -125,18 +148,25 @@ impl TokenTrie {
     }
 
     /// As [`Self::walk_states`] for an automaton over byte classes: `classes` maps bytes to classes,
-    /// `step` takes a class. Neighbouring siblings of one class ask `step` once: siblings come in the
-    /// order of their bytes, so the last class and answer per depth are all that is kept.
+    /// `step` takes a class. Neighbouring siblings of one class ask `step` once: siblings come in
+    /// the order of their bytes, so the last class and answer per depth are all that is kept. That
+    /// costs two memory accesses a node, so it pays where a step costs more than a table look-up.
+    /// `nodes` counts the questions asked, not the nodes passed.
     pub fn walk_states_classes<S: Copy>(
         &self,
         start: S,
         classes: &[u8; 256],
+        scratch: &mut WalkScratch<S>,
         mut step: impl FnMut(S, u8) -> Option<S>,
         mut on_token: impl FnMut(TokenId, S),
     ) -> WalkStats {
         let depths = self.max_depth() + 1;
-        let mut states = vec![start; depths];
-        let mut answers: Vec<Option<(u8, Option<S>)>> = vec![None; depths + 1];
+        scratch.states(depths, start);
+        let WalkScratch { states, answers } = scratch;
+        // Below the root nothing was asked yet; deeper answers are cleared when a node is entered.
+        // One more than there are depths, since a node of the last depth clears the next one too.
+        answers.resize(answers.len().max(depths + 1), None);
+        answers[1] = None;
         let mut at = 1;
         let mut stats = WalkStats::default();
         while at < self.node_count() {

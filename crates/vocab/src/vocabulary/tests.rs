@@ -38,6 +38,7 @@ fn a_model_may_be_smaller_than_its_tokenizer() {
     assert!(vocabulary.is_emittable(id(0)) && !vocabulary.is_emittable(id(1)));
     assert!(vocabulary.tokens_with_bytes(b"ab").next().is_none());
     assert!(vocabulary.unspellable_bytes().contains(b'b'));
+    assert_eq!(vocabulary.longest_token(), 1, "`ab` cannot be emitted");
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn what_makes_no_sense_is_refused() {
         error(sample().token(id(6), b"c")),
         VocabularyError::OutOfRange { id: id(6), len: 6 }
     );
-    assert_eq!(error(sample().eos(id(9))), VocabularyError::OutOfRange { id: id(9), len: 6 });
+    assert_eq!(error(sample().eos(id(9))), VocabularyError::EosOutOfRange { id: id(9), len: 6 });
     assert_eq!(error(sample().token(id(0), b"c")), VocabularyError::DefinedTwice { id: id(0) });
     assert_eq!(
         error(sample().special(id(5), "<end>")),
@@ -69,4 +70,31 @@ fn what_makes_no_sense_is_refused() {
         VocabularyError::TooLong { id: id(5), len: 1 << 17 }
     );
     assert_eq!(error(Vocabulary::builder(1 << 25)), VocabularyError::TooMany { len: 1 << 25 });
+}
+
+#[test]
+fn the_limits_are_the_last_sizes_that_work() {
+    let len = Vocabulary::MAX_TOKENS;
+    let error = Vocabulary::builder(1).model_size(len + 1).build().unwrap_err();
+    assert_eq!(error, VocabularyError::TooMany { len: len + 1 });
+    assert_eq!(Vocabulary::builder(1).model_size(len).build().unwrap().model_len(), len);
+
+    let longest = vec![b'x'; Vocabulary::MAX_TOKEN_BYTES];
+    let filled = |tokens: u32| {
+        let builder = Vocabulary::builder(tokens as usize);
+        (0..tokens).map(id).fold(builder, |builder, id| builder.token(id, &longest)).build()
+    };
+    // 1,024 tokens of 2^16 - 1 bytes are a little less than the total, one more is too much.
+    let vocabulary = filled(1_024).unwrap();
+    assert_eq!(vocabulary.trie().node_count(), longest.len() + 1);
+    assert_eq!(vocabulary.trie().max_depth(), vocabulary.longest_token());
+    assert_eq!(vocabulary.tokens_with_bytes(&longest).count(), 1_024);
+    let len = 1_025 * longest.len();
+    assert_eq!(filled(1_025).unwrap_err(), VocabularyError::TooManyBytes { len });
+}
+
+#[test]
+fn a_description_is_short() {
+    let vocabulary = sample().build().unwrap();
+    assert!(format!("{vocabulary:?}{:?}", vocabulary.trie()).len() < 300);
 }
