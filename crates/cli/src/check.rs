@@ -117,3 +117,6 @@ impl Verdict {
         format!("refused at byte {offset}: {found} after {before:?}\nlegal there: {legal}")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,3 +109,6 @@ pub(crate) fn decode(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
