@@ -51,6 +51,7 @@ pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), Co
         .map_err(|reason| refusal(reason.into()))?;
     let mut machine = DfaMachine {
         row_of: vec![NO_ROW; automaton.dfa.len() + sets.len()],
+        accepting: accepting(&automaton, &sets),
         rows: RowsBuilder::new(vocabulary.model_len()).finish(),
         zero_row: None,
         stop_sets: StopSets::default(),
@@ -61,6 +62,14 @@ pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), Co
     };
     let work = fill_rows(&mut machine, &edges, limits.compiled_bytes, cancellation)?;
     Ok((machine, work))
+}
+
+/// By position: an automaton state, then a set, which is complete when a member is.
+fn accepting(automaton: &TokenAutomaton, sets: &Sets) -> Vec<bool> {
+    let is_accepting = |&state: &StateId| automaton.dfa.is_accepting(state);
+    let states = std::iter::once(false).chain(automaton.states.iter().map(is_accepting));
+    let sets = (0..sets.len()).map(|set| sets.members(set).iter().any(is_accepting));
+    states.chain(sets).collect()
 }
 
 /// Another backend may do what this one refuses; only a cancelled compile is final.

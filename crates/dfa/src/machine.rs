@@ -92,6 +92,8 @@ pub struct DfaMachine {
     pub(crate) rows: Rows,
     /// Row by position; [`NO_ROW`] for states inside a token.
     pub(crate) row_of: Vec<u32>,
+    /// By position: whether the output is complete there.
+    pub(crate) accepting: Vec<bool>,
     pub(crate) zero_row: Option<u32>,
     pub(crate) stop_sets: StopSets,
     pub(crate) warnings: Vec<Warning>,
@@ -177,7 +179,7 @@ impl Machine for DfaMachine {
     }
 
     fn is_accepting(&self, position: Position) -> bool {
-        self.members(position).iter().any(|&state| self.automaton.dfa.is_accepting(state))
+        self.accepting[position.index()]
     }
 
     fn may_continue(&self, position: Position) -> bool {
@@ -208,7 +210,7 @@ impl Machine for DfaMachine {
             + self.liveness.memory_bytes()
             + self.sets.memory_bytes()
             + self.rows.bytes()
-            + self.row_of.len() * size_of::<u32>()
+            + self.row_of.len() * (size_of::<u32>() + size_of::<bool>())
     }
 
     fn warnings(&self) -> &[Warning] {

@@ -21,7 +21,7 @@ use std::hash::BuildHasher;
 
 /// The most ids in a sparse row or a delta: setting this many bits takes about as long as copying
 /// a row of a large vocabulary twice.
-pub(crate) const SHORT: usize = 512;
+pub(crate) const SHORT: usize = 256;
 /// Up to this many ids are put in order by sorting, more by setting and reading bits.
 const FEW: usize = 100;
 /// How many bases are tried for a new row: each costs one pass over the words.
