@@ -50,13 +50,27 @@ impl std::fmt::Debug for StateId {
 }
 
 /// A deterministic automaton over byte classes and marks.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Dfa {
     pub(crate) classes: ByteClasses,
     pub(crate) marks: Box<[Mark]>,
     pub(crate) table: Table,
     pub(crate) accepting: Box<[bool]>,
     pub(crate) start: StateId,
+}
+
+/// Hashes what is cheap to read, so that a large automaton can be part of a key: equal automata
+/// have equal hashes, and automata of one size are told apart by their first edges.
+impl std::hash::Hash for Dfa {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.classes.hash(state);
+        self.marks.hash(state);
+        (self.start, self.len()).hash(state);
+        for at in self.live_states().take(16) {
+            self.is_accepting(at).hash(state);
+            self.edges(at).for_each(|edge| edge.hash(state));
+        }
+    }
 }
 
 impl Dfa {

@@ -24,7 +24,7 @@ const SPARSE_RATIO: usize = 8;
 pub(crate) type RowEdge = (u32, StateId);
 
 /// Live edges state by state: what every construction writes, and the sparse form as it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     /// One more than there are states.
     offsets: Vec<usize>,
@@ -81,7 +81,7 @@ impl Rows {
 }
 
 /// A transition function.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     Dense { columns: usize, cells: Box<[StateId]> },
     Sparse(Rows),

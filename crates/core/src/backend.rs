@@ -94,7 +94,7 @@ pub struct Estimate {
 #[non_exhaustive]
 pub enum Unsupported {
     /// The grammar is not regular, and the backend does regular ones only.
-    #[error("rule `{rule}` is not regular: {why}")]
+    #[error("not supported by this backend: rule `{rule}` is not regular: {why}")]
     NotRegular {
         /// The first rule found not to be regular.
         rule: Box<str>,
@@ -102,7 +102,7 @@ pub enum Unsupported {
         why: &'static str,
     },
     /// A construct the backend lacks.
-    #[error("{construct} is not supported (at {location})")]
+    #[error("not supported by this backend: {construct} (at {location})")]
     Construct {
         /// The construct's name.
         construct: &'static str,
@@ -110,10 +110,10 @@ pub enum Unsupported {
         location: Location,
     },
     /// The construction exceeds a budget.
-    #[error("{0}")]
+    #[error("too large for this backend: {0}")]
     OverBudget(formwork_automata::Exhausted),
     /// The compiled form exceeds the byte budget.
-    #[error("about {estimate} bytes are needed, {limit} are allowed")]
+    #[error("too large for this backend: about {estimate} bytes needed, {limit} allowed")]
     OverBytes {
         /// Bytes needed, as far as the construction got.
         estimate: usize,

@@ -55,8 +55,8 @@ pub struct StartOptions {
     pub fixed_bytes: Vec<u8>,
 }
 
-/// Which ids may end the output. Ids that are not tokens of the vocabulary, or that the model
-/// cannot emit, are passed over.
+/// Which ids may end the output. Ids past the tokenizer's last token or past the model's logits are
+/// passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum StopPolicy {
     /// The vocabulary's end-of-sequence ids.

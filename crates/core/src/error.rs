@@ -9,7 +9,7 @@ use formwork_grammar::GrammarError;
 #[non_exhaustive]
 pub enum CompileError {
     /// This backend cannot do this grammar; another may.
-    #[error("unsupported by this backend: {0}")]
+    #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The grammar itself is at fault.
     #[error(transparent)]
@@ -24,7 +24,7 @@ pub enum CompileError {
         name: Box<str>,
     },
     /// A budget was used up, or the work was cancelled.
-    #[error("stopped: {0}")]
+    #[error(transparent)]
     Exhausted(#[from] Exhausted),
     /// The compiled grammar would be larger than allowed.
     #[error("the compiled grammar takes more than {limit} bytes")]

@@ -3,7 +3,7 @@
 use crate::{
     AcceptError, DeltaForm, Filled, MaskDelta, RollbackError, RowId, StepError, TokenId, Vocabulary,
 };
-use formwork_mask::{Row, RowMut, words_for};
+use formwork_mask::Row;
 use std::{fmt, sync::Arc};
 
 /// The state of one output: which tokens may come next, and what happens when they do.
@@ -128,36 +128,9 @@ pub trait StructuredOutputGrammar: fmt::Debug + Send {
     /// Appends to `bytes` what every completion of the output must continue with: the longest such
     /// string of at most `limit` bytes. Nothing when the output is complete, terminated or failed.
     ///
-    /// The default asks for a mask per byte. It is exact where every byte that is needed is itself
-    /// a token; otherwise it may stop early, never wrong.
-    fn forced_bytes(&mut self, limit: usize, bytes: &mut Vec<u8>) {
-        let vocabulary = self.vocabulary().clone();
-        let mut ahead = self.fork();
-        let mut row = vec![0; words_for(vocabulary.model_len())];
-        let end = bytes.len().saturating_add(limit);
-        while bytes.len() < end && !ahead.is_accepting() && !ahead.is_terminated() {
-            if ahead.fill_bitmask(&mut row, RowId::NONE).is_err() {
-                return;
-            }
-            let allowed = Row::new(&row, vocabulary.model_len());
-            let Some(prefix) = common_prefix(allowed, &vocabulary) else { return };
-            let take = prefix.len().min(end - bytes.len());
-            bytes.extend_from_slice(&prefix[..take]);
-            let whole = vocabulary
-                .tokens_with_bytes(prefix)
-                .find(|&token| allowed.contains(token.index()) && take == prefix.len());
-            // More than one allowed token: only a token that is the prefix itself, and reads
-            // the same bytes as the others' begin, leads on.
-            match whole {
-                Some(token) if vocabulary.is_byte_complete() || allowed.count() == 1 => {
-                    if ahead.accept_tokens(&[token]).is_err() {
-                        return;
-                    }
-                }
-                _ => return,
-            }
-        }
-    }
+    /// The default appends nothing, which is never wrong: masks alone cannot tell a token that is
+    /// read as its bytes from one that is read as a symbol.
+    fn forced_bytes(&mut self, _limit: usize, _bytes: &mut Vec<u8>) {}
 
     /// Appends to `tokens` the tokens that the tokenizer itself would go on with over the forced
     /// bytes (at most `limit` of them), and that no continuation could change. Nothing when the
@@ -200,32 +173,5 @@ pub trait StructuredOutputGrammar: fmt::Debug + Send {
     fn reset(&mut self) {
         let processed = self.num_processed_tokens();
         self.rollback(processed).expect("exactly what was processed");
-    }
-}
-
-/// The longest byte string that all allowed tokens begin with; `None` when one of them has no byte
-/// reading or none is allowed.
-fn common_prefix<'v>(allowed: Row<'_>, vocabulary: &'v Vocabulary) -> Option<&'v [u8]> {
-    let mut prefix: Option<&[u8]> = None;
-    for token in allowed.ones() {
-        let bytes = vocabulary.bytes(TokenId::new(u32::try_from(token).expect("ids are u32")))?;
-        let shared = prefix.map_or(bytes.len(), |prefix| {
-            prefix.iter().zip(bytes).take_while(|(a, b)| a == b).count()
-        });
-        prefix = Some(&bytes[..shared]);
-        if shared == 0 {
-            return None;
-        }
-    }
-    prefix
-}
-
-/// Writes the row of a failed matcher: the stop ids alone.
-#[allow(dead_code)]
-pub(crate) fn write_stops_alone(row: &mut [i32], model_len: usize, stops: &[TokenId]) {
-    let mut row = RowMut::new(row, model_len);
-    row.clear_all();
-    for stop in stops {
-        row.set(stop.index());
     }
 }

@@ -23,10 +23,11 @@ pub(crate) struct Work {
     pub(crate) trie_nodes: u64,
 }
 
-/// States whose rows one task builds.
-const CHUNK: usize = 256;
+/// States whose rows one task builds: few, because text states cost a thousand times what others
+/// do and stand side by side.
+const CHUNK: usize = 64;
 /// Tasks between two looks at the byte budget.
-const BATCH: usize = 16;
+const BATCH: usize = 64;
 /// Trie nodes between two looks at the cancellation token: a few milliseconds.
 const CHECK_EVERY: u64 = 1 << 19;
 
@@ -105,7 +106,9 @@ fn fill_rows(
     for (batch, states) in boundary.chunks(BATCH * CHUNK).enumerate() {
         let drafts: Vec<(Drafts, Work)> = states
             .par_chunks(CHUNK)
-            .map(|states| drafts(machine, edges, states, cancellation))
+            .map_init(Scratch::default, |scratch, states| {
+                drafts(machine, edges, states, scratch, cancellation)
+            })
             .collect::<Result<_, _>>()?;
         let numbered = drafts.iter().flat_map(|(drafts, _)| drafts.iter());
         for (state, draft) in states.iter().zip(numbered) {
@@ -141,11 +144,11 @@ fn drafts(
     machine: &DfaMachine,
     edges: &Edges,
     states: &[StateId],
+    scratch: &mut Scratch,
     cancellation: &CancellationToken,
 ) -> Result<(Drafts, Work), Exhausted> {
     let model_len = machine.automaton.vocabulary.model_len();
     let (mut drafts, mut work) = (Drafts::default(), Work::default());
-    let mut scratch = Scratch::default();
     let mut ids = Vec::new();
     let mut next_check = 0;
     for &state in states {
@@ -160,7 +163,7 @@ fn drafts(
                 ids.push(token.as_u32());
             }
         };
-        let visited = for_each_token(&machine.automaton, edges, state, &mut scratch, told);
+        let visited = for_each_token(&machine.automaton, edges, state, scratch, told);
         work.trie_nodes += visited as u64;
         drafts.push(&mut ids, model_len);
     }

@@ -184,23 +184,27 @@ impl RowsBuilder {
             Draft::Few(ids) => return Form::Sparse(ids.into()),
             Draft::Many(words) => words,
         };
-        let distance = |base: &[i32]| -> usize {
-            base.iter().zip(words).map(|(a, b)| (a ^ b).count_ones() as usize).sum()
-        };
-        let nearest = self
-            .bases
-            .iter()
-            .rev()
-            .take(BASES)
-            .map(|&base| (distance(self.rows.dense(base)), base))
-            .min();
+        let bases = self.bases.iter().rev().take(BASES);
+        let nearest =
+            bases.filter_map(|&base| Some((distance(self.rows.dense(base), words)?, base))).min();
         match nearest {
-            Some((flips, base)) if flips <= SHORT => {
-                Form::Delta { base, flips: differing(self.rows.dense(base), words) }
-            }
-            _ => Form::Dense(words.into()),
+            Some((_, base)) => Form::Delta { base, flips: differing(self.rows.dense(base), words) },
+            None => Form::Dense(words.into()),
         }
     }
+}
+
+/// How many bits differ, unless more than [`SHORT`] do: rows that are far apart are told from each
+/// other by their first words.
+fn distance(a: &[i32], b: &[i32]) -> Option<usize> {
+    let mut flips = 0;
+    for (a, b) in a.chunks(64).zip(b.chunks(64)) {
+        flips += a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones() as usize).sum::<usize>();
+        if flips > SHORT {
+            return None;
+        }
+    }
+    Some(flips)
 }
 
 /// Ids whose bits differ.

@@ -32,10 +32,17 @@ pub(crate) struct Edges {
 /// A stretch of `narrow`, or the beginning of a row of `wide`.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    Narrow { first: u32, count: u32 },
-    Wide { row: usize },
+    Narrow {
+        first: u32,
+        count: u32,
+    },
+    Wide {
+        row: usize,
+    },
     /// Wide, and so many bytes that whole subtrees are scanned.
-    Text { row: usize },
+    Text {
+        row: usize,
+    },
 }
 
 impl Edges {

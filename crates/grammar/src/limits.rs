@@ -16,7 +16,8 @@ pub struct Limits {
     pub rules: usize,
     /// Nodes over all bodies. Default 4,000,000, about 40 bytes each.
     pub nodes: usize,
-    /// States of automata built for one constraint, intermediate ones included. Default 1,000,000.
+    /// States of automata built for one constraint, intermediate ones included. Default 2,000,000:
+    /// a choice of 100,000 strings of 14 random letters has 1,100,000.
     pub automaton_states: usize,
     /// Elementary steps (edges and set members visited) of such constructions. Default
     /// 200,000,000, about ten million a second.
@@ -35,7 +36,7 @@ impl Default for Limits {
             nesting: 2_000,
             rules: 250_000,
             nodes: 4_000_000,
-            automaton_states: 1_000_000,
+            automaton_states: 2_000_000,
             automaton_steps: 200_000_000,
             compiled_bytes: 512 << 20,
             mask_steps: 20_000_000,

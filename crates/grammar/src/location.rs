@@ -56,9 +56,25 @@ impl fmt::Display for Location {
                 write!(f, "line {}, column {}", position.line, position.column)
             }
             Self::Pointer(pointer) if pointer.is_empty() => write!(f, "the root of the schema"),
-            Self::Pointer(pointer) => write!(f, "{pointer}"),
+            Self::Pointer(pointer) => match middle(pointer) {
+                Some((begin, end)) => write!(f, "{begin}…{end}"),
+                None => write!(f, "{pointer}"),
+            },
         }
     }
+}
+
+/// Longest pointer that is shown whole, in bytes.
+const SHOWN: usize = 200;
+
+/// Begin and end of a pointer too long to be shown: it can be as deep as the document.
+fn middle(pointer: &str) -> Option<(&str, &str)> {
+    let boundary = |from: usize| (from..).find(|&at| pointer.is_char_boundary(at));
+    (pointer.len() > SHOWN).then(|| {
+        let begin = boundary(SHOWN / 2).unwrap_or(pointer.len());
+        let end = boundary(pointer.len() - SHOWN / 4).unwrap_or(pointer.len());
+        (&pointer[..begin], &pointer[end..])
+    })
 }
 
 #[cfg(test)]
@@ -77,5 +93,13 @@ mod tests {
         assert_eq!(at(4), (2, 2));
         assert_eq!(at(3), (2, 1), "inside a character means its start");
         assert_eq!(at(99), (3, 1));
+    }
+
+    #[test]
+    fn a_pointer_of_any_length_is_shown_in_a_line() {
+        let short = Location::Pointer("/properties/é".into());
+        assert_eq!(short.to_string(), "/properties/é");
+        let deep = Location::Pointer("/ééé".repeat(10_000)).to_string();
+        assert!(deep.len() < 200 && deep.starts_with("/ééé/") && deep.contains('…'), "{deep}");
     }
 }

@@ -24,7 +24,7 @@ const fn bit(token: usize) -> i32 {
 const fn last_word_mask(len: usize) -> i32 {
     match len % WORD_BITS {
         0 => -1,
-        used => (1_i32 << used) - 1,
+        used => (1_u32 << used).wrapping_sub(1).cast_signed(),
     }
 }
 
@@ -206,6 +206,17 @@ mod tests {
         row.set_all();
         assert_eq!(row.as_row().ones().count(), 70);
         assert_eq!(words[2], (1 << 6) - 1);
+    }
+
+    #[test]
+    fn a_last_word_of_any_width_keeps_its_padding_zero() {
+        for len in 1..=96 {
+            let mut words = vec![0; words_for(len)];
+            RowMut::new(&mut words, len).set_all();
+            let bits: u32 = words.iter().map(|word| word.count_ones()).sum();
+            assert_eq!(bits as usize, len);
+            assert!(Row::new(&words, len).ones().eq(0..len));
+        }
     }
 
     #[test]

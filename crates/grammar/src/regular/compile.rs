@@ -296,10 +296,14 @@ impl<'a> Compiler<'a> {
         let language = self.expr_automaton(rule, expr)?;
         let ignores_ends =
             language.live_states().all(|state| language.next_mark(state, TOKEN_END) == state);
+        let reads_bytes = language
+            .live_states()
+            .flat_map(|state| language.mark_edges(state))
+            .all(|(mark, _)| mark == TOKEN_END);
         match language.marks() {
             [] => Ok(language),
             // The words without any token end: with loops only, that is the language itself.
-            [TOKEN_END] if ignores_ends => {
+            _ if reads_bytes && (ignores_ends || !counts_tokens(&language)) => {
                 Ok(language.combine(&Dfa::any(), BooleanOp::Intersection, self.fuel)?.minimized())
             }
             _ => {
@@ -415,7 +419,8 @@ impl Build<'_> {
     }
 }
 
-/// Whether an automaton has the token end among its letters.
+/// Whether an automaton reads token ends. That the mark is among its letters is not enough: a
+/// product keeps the letters of both operands, used or not.
 pub(super) fn counts_tokens(dfa: &Dfa) -> bool {
-    dfa.marks().contains(&TOKEN_END)
+    dfa.live_states().any(|state| !dfa.next_mark(state, TOKEN_END).is_dead())
 }

@@ -263,3 +263,18 @@ fn fuel_bounds_what_is_unrolled() {
     }));
     assert!(matches!(compile(&grammar), Err(RegularError::Exhausted(Exhausted::States { .. }))));
 }
+
+#[test]
+fn a_complement_beside_a_token_limit_still_ignores_token_ends() {
+    // not "a", or at most no token of "b".
+    let grammar = Grammar::of_body(body(|b| {
+        let (a, limited) = (b.literal(b"a"), b.literal(b"b"));
+        let other = b.not(a);
+        let limited = b.token_limit(limited, 0);
+        b.alt(&[other, limited])
+    }));
+    let dfa = dfa(&grammar, &BytesOnly, &Limits::default(), &CancellationToken::new()).unwrap();
+    let after = |text: &[u8]| dfa.next_mark(dfa.next_bytes(dfa.start(), text), TOKEN_END);
+    assert!(dfa.is_accepting(after(b"bb")) && !dfa.is_accepting(after(b"a")));
+    assert!(dfa.is_accepting(dfa.next_bytes(after(b"a"), b"c")));
+}

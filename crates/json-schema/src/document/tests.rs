@@ -1,3 +1,5 @@
+//! Documents against serde_json and hand-made tables: values, positions, typed errors.
+
 use super::*;
 use crate::{SchemaError, SchemaErrorKind, SyntaxError};
 use formwork_grammar::{Limits, Location};

@@ -1,3 +1,5 @@
+//! Models of small schemas, and the errors of ill-formed ones, by hand.
+
 use super::*;
 use crate::document;
 use formwork_grammar::Limits;
