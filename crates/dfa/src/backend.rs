@@ -1,9 +1,6 @@
 //! The contract's side of this backend.
 
-use crate::{
-    compile::{self, Work},
-    machine::DfaMachine,
-};
+use crate::{compile, machine::DfaMachine, numbering::Work};
 use formwork_core::{
     Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
     Machine, RowId, Session, StartError, StartOptions, Stats, StructuredOutputBackend,

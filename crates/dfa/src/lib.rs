@@ -32,7 +32,7 @@
 //!    two states at once; such sets are closed and interned at compile time (`ambiguity`).
 //!
 //! # Reading order
-//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `machine`, `forced`, `backend`.
+//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `numbering`, `machine`, `forced`, `backend`.
 
 mod alphabet;
 mod ambiguity;
@@ -41,6 +41,7 @@ mod compile;
 mod forced;
 mod liveness;
 mod machine;
+mod numbering;
 mod rows;
 mod walk;
 

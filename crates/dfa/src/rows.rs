@@ -36,6 +36,8 @@ pub(crate) struct Drafts {
     many: Vec<Box<[i32]>>,
     /// One row, for putting ids in order.
     scratch: Vec<i32>,
+    /// Trie nodes visited for these rows.
+    pub(crate) trie_nodes: u64,
 }
 
 #[derive(Debug)]
