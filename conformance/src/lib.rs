@@ -13,3 +13,5 @@ pub mod oracle;
 pub mod random;
 pub mod sample;
 pub mod suite;
+
+pub use suite::{Options, Report, run};

@@ -4,8 +4,7 @@ use super::*;
 use formwork::Constraint;
 
 fn check(constraint: &Constraint, text: &str) -> Verdict {
-    let compiled =
-        Compiler::new(Arc::new(byte_vocabulary().unwrap())).compile(constraint).unwrap();
+    let compiled = Compiler::new(Arc::new(byte_vocabulary().unwrap())).compile(constraint).unwrap();
     let mut matcher = compiled.start(&StartOptions::default()).unwrap();
     verdict(&mut *matcher, text.as_bytes()).unwrap()
 }
@@ -21,10 +20,7 @@ fn a_refusal_names_the_byte_and_what_was_legal() {
         "refused at byte 4: byte \"/\" after \"2026\"\nlegal there: \"-\""
     );
     let cut = check(&date, "2026-1");
-    assert_eq!(
-        cut,
-        Verdict::Refused { offset: 6, legal: b"0123456789".into(), complete: false }
-    );
+    assert_eq!(cut, Verdict::Refused { offset: 6, legal: b"0123456789".into(), complete: false });
     assert!(cut.describe(b"2026-1").contains("the end of the text"));
 }
 
