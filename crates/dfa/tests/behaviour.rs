@@ -1,9 +1,9 @@
 //! What a caller sees, by hand: small vocabularies, small grammars, exact masks.
 
 use formwork_core::{
-    AcceptErrorKind, CompileError, CompileRequest, CompiledGrammar, Filled, RowId, StartError,
-    StartOptions, StopPolicy, StructuredOutputBackend, StructuredOutputGrammar, TokenId,
-    Unsupported, Vocabulary,
+    AcceptErrorKind, CancellationToken, CompileError, CompileRequest, CompiledGrammar, Exhausted,
+    Filled, Limits, RowId, StartError, StartOptions, StopPolicy, StructuredOutputBackend,
+    StructuredOutputGrammar, TokenId, Unsupported, Vocabulary,
 };
 use formwork_dfa::DfaBackend;
 use formwork_grammar::{BodyBuilder, ExprId, Grammar, TokenRef, TokenSet};
@@ -217,4 +217,57 @@ fn recursion_that_embeds_is_refused_by_name() {
         panic!("{error}");
     };
     assert_eq!(&*rule, "nest");
+}
+
+#[test]
+fn a_compile_is_a_future_too_and_stops_when_cancelled() {
+    let vocabulary = vocabulary(&["a", "<end>"]);
+    let request = |cancellation| CompileRequest {
+        cancellation,
+        ..CompileRequest::new(grammar(|b| choice(b, &["a", "aaaa"])), vocabulary.clone())
+    };
+    let compiled = pollster::block_on(DfaBackend.compile(request(CancellationToken::new())));
+    assert_eq!(compiled.unwrap().stats().value("states"), Some(5));
+    let cancelled = CancellationToken::new();
+    cancelled.cancel();
+    let error = pollster::block_on(DfaBackend.compile(request(cancelled))).unwrap_err();
+    assert!(matches!(error, CompileError::Exhausted(Exhausted::Cancelled)), "{error}");
+    let late = CancellationToken::with_deadline(std::time::Instant::now());
+    let error = pollster::block_on(DfaBackend.compile(request(late))).unwrap_err();
+    assert!(matches!(error, CompileError::Exhausted(Exhausted::DeadlinePassed)), "{error}");
+}
+
+#[test]
+fn budgets_are_refusals_that_name_the_limit() {
+    let vocabulary = vocabulary(&["a", "b", "<end>"]);
+    let compile = |change: fn(&mut Limits)| {
+        let build = |b: &mut BodyBuilder| {
+            let (a, other) = (b.literal(b"a"), b.literal(b"b"));
+            let letter = b.alt(&[a, other]);
+            let tail = b.repeat(letter, 12, Some(12));
+            let any = b.repeat(letter, 0, None);
+            b.seq(&[any, a, tail])
+        };
+        let mut request = CompileRequest::new(grammar(build), vocabulary.clone());
+        change(&mut request.limits);
+        DfaBackend.compile_blocking(&request).map(|compiled| compiled.memory_bytes())
+    };
+    assert!(compile(|_| {}).is_ok());
+    let states = compile(|limits| limits.automaton_states = 1_000).unwrap_err();
+    assert!(
+        matches!(
+            states,
+            CompileError::Unsupported(Unsupported::OverBudget(Exhausted::States { limit: 1_000 }))
+        ),
+        "{states}"
+    );
+    let bytes = compile(|limits| limits.compiled_bytes = 10_000).unwrap_err();
+    assert!(
+        matches!(
+            bytes,
+            CompileError::Unsupported(Unsupported::OverBytes { limit: 10_000, estimate })
+                if estimate > 10_000
+        ),
+        "{bytes}"
+    );
 }

@@ -137,6 +137,12 @@ pub(super) fn factor_body(body: &crate::Body) -> crate::Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        Body, Grammar, Limits,
+        regular::{self, BytesOnly},
+    };
+    use formwork_automata::{ByteSet, CancellationToken};
+    use proptest::prelude::*;
 
     #[test]
     fn common_beginnings_are_taken_out() {
@@ -156,5 +162,39 @@ mod tests {
         literals.sort_unstable();
         // What follows `fo` is `o`, `obar` or `b`; the single bytes are one set.
         assert_eq!(literals, [b"bar".as_slice(), b"fo", b"obar"], "{factored:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_language_stays_the_same(
+            texts in prop::collection::vec(prop::collection::vec(0..3_u8, 0..6), 1..12),
+            tail in prop::collection::vec(0..3_u8, 0..2),
+        ) {
+            let mut builder = BodyBuilder::new();
+            let letter = builder.bytes(ByteSet::range(0..=1));
+            let many = builder.repeat(letter, 0, None);
+            let tail = builder.literal(&tail);
+            let choices: Vec<ExprId> = texts
+                .iter()
+                .map(|text| {
+                    // Every second choice begins with a node, not with a literal.
+                    let literal = builder.literal(text);
+                    match text.len() % 2 {
+                        0 => builder.seq(&[literal, many]),
+                        _ => builder.seq(&[many, literal, tail]),
+                    }
+                })
+                .collect();
+            let root = builder.alt(&choices);
+            let body = builder.finish(root);
+            let factored = factor_body(&body);
+            let language = |body: Body| {
+                let grammar = Grammar::of_body(body);
+                let limits = Limits::default();
+                let dfa = regular::dfa(&grammar, &BytesOnly, &limits, &CancellationToken::new());
+                dfa.unwrap().canonical()
+            };
+            prop_assert_eq!(language(body), language(factored));
+        }
     }
 }

@@ -66,5 +66,13 @@ pub fn reach(grammar: &Grammar, limits: &Limits) -> Result<Rules, GrammarError> 
         rules.bodies.push(Arc::new(builder.finish(root)));
         rules.names.push(grammar.name(rule).into());
     }
+    debug_assert!(
+        rules
+            .bodies
+            .iter()
+            .flat_map(|body| body.references())
+            .all(|rule| rule.index() < rules.len()),
+        "every reference is to a rule that was reached"
+    );
     Ok(rules)
 }
