@@ -217,7 +217,7 @@ fn check(
     let compiled = match compile(backend, limits, setup) {
         Ok(compiled) => Ok(compiled),
         Err(CompileError::Unsupported(why)) => return Ok(Outcome::Unsupported(reason(&why))),
-        Err(why @ (CompileError::Exhausted(_) | CompileError::TooLarge { .. })) => {
+        Err(why @ CompileError::Exhausted(_)) => {
             return Ok(Outcome::OverLimit(why.to_string()));
         }
         Err(error) => Err(error),

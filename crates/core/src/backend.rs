@@ -21,7 +21,7 @@ pub trait StructuredOutputBackend: fmt::Debug + Send + Sync {
     /// Compiles on the calling thread, however long it takes.
     ///
     /// # Errors
-    /// [`CompileError`]; the work stops soon after the request's token is cancelled.
+    /// [`CompileError`]; the work stops at its next check after the request's token is cancelled.
     fn compile_blocking(
         &self,
         request: &CompileRequest,

@@ -51,7 +51,8 @@ pub struct StartOptions {
     /// Which ids may end the output.
     pub stop_ids: StopPolicy,
     /// Bytes of the output that the prompt already holds. They are read like one token that has
-    /// ended; they cannot be rolled back.
+    /// ended, whether or not the vocabulary could spell them; they cannot be rolled back. They do
+    /// not make a grammar satisfiable that this vocabulary cannot spell from its beginning.
     pub fixed_bytes: Vec<u8>,
 }
 

@@ -26,12 +26,6 @@ pub enum CompileError {
     /// A budget was used up, or the work was cancelled.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// The compiled grammar would be larger than allowed.
-    #[error("the compiled grammar takes more than {limit} bytes")]
-    TooLarge {
-        /// The limit, in bytes.
-        limit: usize,
-    },
 }
 
 /// Why a matcher could not be started.

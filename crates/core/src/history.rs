@@ -34,9 +34,10 @@ impl<T> Drop for Block<T> {
     fn drop(&mut self) {
         let mut below = self.below.take();
         while let Some(block) = below {
-            match Arc::try_unwrap(block) {
-                Ok(mut owned) => below = owned.below.take(),
-                Err(_) => break,
+            // `into_inner`, so that of two stacks dropped at once one gets the block.
+            match Arc::into_inner(block) {
+                Some(mut owned) => below = owned.below.take(),
+                None => break,
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a backend with small, copyable states provides; [`Session`](crate::Session) does the rest.
 
-use crate::{DeltaForm, MaskDelta, RowId, StopSets};
+use crate::{MaskDelta, RowId, StopSets};
 use formwork_grammar::Warning;
 use formwork_vocab::{TokenId, Vocabulary};
 use std::{fmt, sync::Arc};
@@ -62,9 +62,4 @@ pub trait Machine: fmt::Debug + Send + Sync + 'static {
     fn warnings(&self) -> &[Warning] {
         &[]
     }
-}
-
-/// The form of a delta that was filled or was not.
-pub(crate) fn form_of(filled: bool, whole: RowId) -> DeltaForm {
-    if filled { DeltaForm::Delta } else { DeltaForm::Whole(whole) }
 }

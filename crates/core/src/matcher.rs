@@ -146,25 +146,27 @@ pub trait StructuredOutputGrammar: fmt::Debug + Send {
             return;
         }
         let mut text = self.fixed_bytes().to_vec();
-        for token in self.processed_tokens() {
-            // The encoder knows text alone: after a special token it starts afresh.
-            match vocabulary.bytes(token) {
-                Some(bytes) => text.extend_from_slice(bytes),
-                None => text.clear(),
-            }
+        let mut fixed = text.len();
+        let mut processed = self.processed_tokens();
+        // The encoder knows text alone: after a special token it starts afresh.
+        if let Some(special) = processed.iter().rposition(|&id| vocabulary.bytes(id).is_none()) {
+            processed.drain(..=special);
+            text.clear();
+            fixed = 0;
         }
+        text.extend(processed.iter().filter_map(|&id| vocabulary.bytes(id)).flatten());
         let written = text.len();
         text.extend_from_slice(&forced);
         let Ok(encoded) = encoder.encode_prefix(&text) else { return };
+        let mut processed = processed.into_iter();
         let mut end = 0;
         for token in encoded {
             let start = end;
             end += vocabulary.bytes(token).map_or(0, <[u8]>::len);
-            if start < written && end > written {
-                return;
-            }
             if start >= written {
                 tokens.push(token);
+            } else if start >= fixed && processed.next() != Some(token) || end > written {
+                return;
             }
         }
     }

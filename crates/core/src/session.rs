@@ -7,7 +7,7 @@
 
 use crate::{
     AcceptError, AcceptErrorKind, DeltaForm, Filled, History, Machine, MaskDelta, RollbackError,
-    RowId, StartError, StartOptions, StepError, StopSet, StructuredOutputGrammar, machine::form_of,
+    RowId, StartError, StartOptions, StepError, StopSet, StructuredOutputGrammar,
 };
 use formwork_mask::{RowMut, fill_unconstrained};
 use formwork_vocab::{TokenId, Vocabulary};
@@ -219,17 +219,22 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
         row: &mut [i32],
         delta: &mut MaskDelta,
     ) -> Result<DeltaForm, StepError> {
+        assert_eq!(row.len(), self.vocabulary().row_words(), "words of a row");
         let now = self.now();
         if now.terminated {
             delta.set_base(RowId::UNCONSTRAINED);
             return Ok(DeltaForm::Delta);
         }
-        let short = self.machine.row_delta(now.state, delta);
+        let accepting = self.machine.is_accepting(now.state);
+        let stops = if accepting { self.stops.ids().len() } else { 0 };
+        let short = stops <= MaskDelta::MAX_ENTRIES
+            && self.machine.row_delta(now.state, delta)
+            && delta.add.len() + delta.remove.len() + stops <= MaskDelta::MAX_ENTRIES;
         if !short {
             let whole = self.fill_bitmask(row, RowId::NONE)?.row(RowId::NONE);
-            return Ok(form_of(false, whole));
+            return Ok(DeltaForm::Whole(whole));
         }
-        if self.machine.is_accepting(now.state) {
+        if accepting {
             for &stop in self.stops.ids() {
                 // Where the grammar itself takes the id, the stored row has it already.
                 if self.machine.step(now.state, stop).is_none() {
@@ -240,7 +245,7 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
                 }
             }
         }
-        Ok(form_of(true, RowId::NONE))
+        Ok(DeltaForm::Delta)
     }
 
     fn forced_bytes(&mut self, limit: usize, bytes: &mut Vec<u8>) {

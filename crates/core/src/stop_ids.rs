@@ -2,7 +2,10 @@
 
 use crate::StopPolicy;
 use formwork_vocab::{TokenId, Vocabulary};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 
 /// One matcher's stop ids, and the number of that set among all sets of its compiled grammar.
 #[derive(Clone, Debug)]
@@ -33,13 +36,21 @@ impl StopSet {
 
 /// The distinct stop sets that the matchers of one compiled grammar use: equal sets have equal
 /// numbers, so that their rows have equal identities.
+///
+/// Only the first [`StopSets::REMEMBERED`] sets are compared. One that comes later gets a number of
+/// its own, so that what requests bring cannot make starts slow or memory grow; its rows are then
+/// merely never `Unchanged` for another request.
 #[derive(Debug, Default)]
 pub struct StopSets {
     sets: Mutex<Vec<Arc<[TokenId]>>>,
+    forgotten: AtomicU32,
 }
 
 impl StopSets {
-    /// The set a policy means for a vocabulary. Cost: linear in the sets seen so far.
+    /// How many sets are remembered.
+    pub const REMEMBERED: usize = 256;
+
+    /// The set a policy means for a vocabulary. Cost: linear in the sets remembered.
     #[must_use]
     pub fn resolve(&self, policy: &StopPolicy, vocabulary: &Vocabulary) -> StopSet {
         let (from_vocabulary, added): (&[TokenId], &[TokenId]) = match policy {
@@ -53,11 +64,17 @@ impl StopSets {
         ids.sort_unstable();
         ids.dedup();
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        let position = sets.iter().position(|set| **set == *ids).unwrap_or_else(|| {
-            sets.push(ids.into());
-            sets.len() - 1
-        });
-        let number = u32::try_from(position).expect("fewer than 2^32 stop sets");
-        StopSet { ids: sets[position].clone(), number }
+        let number = |position| u32::try_from(position).expect("256 sets are remembered");
+        if let Some(known) = sets.iter().position(|set| **set == *ids) {
+            return StopSet { ids: sets[known].clone(), number: number(known) };
+        }
+        let ids: Arc<[TokenId]> = ids.into();
+        if sets.len() < Self::REMEMBERED {
+            sets.push(ids.clone());
+            return StopSet { ids, number: number(sets.len() - 1) };
+        }
+        // Numbers wrap after four billion such requests on one compiled grammar.
+        let own = self.forgotten.fetch_add(1, Ordering::Relaxed) % (u32::MAX - 1_000);
+        StopSet { ids, number: number(Self::REMEMBERED) + own }
     }
 }

@@ -3,14 +3,14 @@
 //! Two tokens that are in the same sets need no two letters. An atom is a class of tokens with the
 //! same membership; its index is its mark.
 
-use formwork_automata::Mark;
+use formwork_automata::{Fuel, Mark};
 use formwork_core::{CompileError, TokenId, Vocabulary};
 use formwork_grammar::{
     Node, TokenRef, TokenSet,
     passes::Rules,
     regular::{RegularError, TokenAlphabet},
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The atoms of a grammar over a vocabulary.
 #[derive(Debug, Default)]
@@ -24,43 +24,71 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The atoms of all token sets of `rules`. Cost: sets times vocabulary.
-    pub(crate) fn new(rules: &Rules, vocabulary: &Vocabulary) -> Result<Self, CompileError> {
-        let mut sets: Vec<TokenSet> = Vec::new();
-        for node in rules.bodies.iter().flat_map(|body| body.nodes()) {
-            if let Node::Tokens(set) = node
-                && !sets.contains(set)
-            {
-                sets.push(set.clone());
-            }
-        }
+    /// The atoms of all token sets of `rules`: a partition of the tokens, refined by one set after
+    /// the other. Cost: sets times vocabulary in steps, the vocabulary once in memory.
+    ///
+    /// # Errors
+    /// An unknown name, or a budget.
+    pub(crate) fn new(
+        rules: &Rules,
+        vocabulary: &Vocabulary,
+        fuel: &mut Fuel,
+    ) -> Result<Self, CompileError> {
+        let nodes = rules.bodies.iter().flat_map(|body| body.nodes());
+        let sets: FxHashSet<&TokenSet> = nodes
+            .filter_map(|node| match node {
+                Node::Tokens(set) => Some(set),
+                _ => None,
+            })
+            .collect();
         if sets.is_empty() {
             return Ok(Self::default());
         }
-        let mut membership: FxHashMap<TokenId, Vec<usize>> = FxHashMap::default();
-        for (index, set) in sets.iter().enumerate() {
+        let known = vocabulary.tokenizer_len();
+        // Class by token; class 0 is in no set.
+        let mut class_of = vec![0_u32; known];
+        // By class: the class it was split from, and the set that all its tokens are in.
+        let mut origins: Vec<Origin<'_>> = vec![(0, None)];
+        for set in sets {
+            fuel.steps(known)?;
+            let mut split: FxHashMap<u32, u32> = FxHashMap::default();
             for token in resolve(set, vocabulary)? {
-                membership.entry(token).or_default().push(index);
+                let class = &mut class_of[token.index()];
+                *class = *split.entry(*class).or_insert_with(|| {
+                    origins.push((*class, Some(set)));
+                    u32::try_from(origins.len() - 1).expect("budgeted by the steps")
+                });
             }
         }
-        let mut tokens: Vec<(TokenId, Vec<usize>)> = membership.into_iter().collect();
-        tokens.sort_unstable();
-        let mut alphabet = Self {
-            sets: sets.iter().map(|set| (set.clone(), Vec::new())).collect(),
-            ..Self::default()
-        };
-        let mut atoms: FxHashMap<Vec<usize>, Mark> = FxHashMap::default();
-        for (token, members) in tokens {
+        Self::of_classes(&class_of, &origins, fuel)
+    }
+
+    /// Classes that have tokens become atoms; the sets an atom is in are found along its origins.
+    fn of_classes(
+        class_of: &[u32],
+        origins: &[Origin<'_>],
+        fuel: &mut Fuel,
+    ) -> Result<Self, CompileError> {
+        let mut alphabet = Self::default();
+        for set in origins.iter().filter_map(|origin| origin.1) {
+            alphabet.sets.entry(set.clone()).or_default();
+        }
+        let mut atom_of_class: FxHashMap<u32, Mark> = FxHashMap::default();
+        let named = (0..).map(TokenId::new).zip(class_of).filter(|&(_, &class)| class != 0);
+        for (id, &class) in named {
             let next = Mark(u32::try_from(alphabet.atoms.len()).expect("fewer than tokens"));
-            let mark = *atoms.entry(members).or_insert_with_key(|members| {
+            let mark = *atom_of_class.entry(class).or_insert(next);
+            if mark == next {
                 alphabet.atoms.push(Vec::new());
-                for &index in members {
-                    alphabet.sets.get_mut(&sets[index]).expect("inserted above").push(next);
+                let mut at = origins[class as usize];
+                while let (origin, Some(set)) = at {
+                    fuel.steps(1)?;
+                    alphabet.sets.get_mut(set).expect("inserted above").push(mark);
+                    at = origins[origin as usize];
                 }
-                next
-            });
-            alphabet.atoms[mark.0 as usize].push(token);
-            alphabet.atom_of.insert(token, mark);
+            }
+            alphabet.atoms[mark.0 as usize].push(id);
+            alphabet.atom_of.insert(id, mark);
         }
         Ok(alphabet)
     }
@@ -75,24 +103,21 @@ impl Alphabet {
         self.atom_of.get(&token).copied()
     }
 
-    /// Tokens that are in an atom and have bytes too: those with two readings.
-    pub(crate) fn ambiguous<'a>(
-        &'a self,
-        vocabulary: &'a Vocabulary,
-    ) -> impl Iterator<Item = TokenId> + 'a {
-        self.atoms.iter().flatten().copied().filter(|&id| vocabulary.bytes(id).is_some())
-    }
-
     /// Whether the grammar names no token.
     pub(crate) fn is_empty(&self) -> bool {
         self.atoms.is_empty()
     }
 
-    /// Heap bytes held, about.
+    /// Heap bytes held.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.atom_of.len() * 20
+        let tokens: usize = self.atoms.iter().map(Vec::capacity).sum();
+        let marks: usize = self.sets.values().map(Vec::capacity).sum();
+        (tokens + marks) * 4 + self.atom_of.capacity() * 9
     }
 }
+
+/// The class that a class was split from, and the set that the split was by.
+type Origin<'s> = (u32, Option<&'s TokenSet>);
 
 impl TokenAlphabet for Alphabet {
     fn marks(&self, set: &TokenSet) -> Result<Vec<Mark>, RegularError> {
@@ -103,21 +128,26 @@ impl TokenAlphabet for Alphabet {
 /// The emittable tokens of a set.
 fn resolve(set: &TokenSet, vocabulary: &Vocabulary) -> Result<Vec<TokenId>, CompileError> {
     let known = u32::try_from(vocabulary.tokenizer_len()).expect("ids are u32");
-    let mut listed: Vec<TokenId> = Vec::new();
+    let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(set.tokens.len());
     for token in &set.tokens {
-        match token {
-            TokenRef::Name(name) => listed.push(
-                vocabulary
-                    .by_name(name)
-                    .ok_or_else(|| CompileError::UnknownToken { name: name.clone() })?,
-            ),
-            TokenRef::Ids(first, last) => {
-                listed.extend((*first..=*last).take_while(|&id| id < known).map(TokenId::new));
+        ranges.push(match token {
+            TokenRef::Name(name) => {
+                let id = vocabulary.by_name(name);
+                let id = id.ok_or_else(|| CompileError::UnknownToken { name: name.clone() })?;
+                (id.as_u32(), id.as_u32())
             }
-        }
+            TokenRef::Ids(first, last) => (*first, *last),
+        });
     }
-    listed.sort_unstable();
-    listed.dedup();
+    // Ascending and merged as they are read, so that overlapping ranges cost nothing.
+    ranges.sort_unstable();
+    let mut listed: Vec<TokenId> = Vec::new();
+    let mut next = 0;
+    for (first, last) in ranges {
+        let end = last.saturating_add(1).min(known);
+        listed.extend((first.max(next)..end).map(TokenId::new));
+        next = next.max(end);
+    }
     let mut tokens = match set.negated {
         false => listed,
         true => (0..known)

@@ -10,6 +10,7 @@ use crate::{
     walk::{Edges, Scratch, for_each_token},
 };
 use formwork_automata::{CancellationToken, Exhausted, StateId};
+use formwork_grammar::regular::TOKEN_END;
 use rustc_hash::FxHashMap;
 
 /// The sets of two or more states that a session can be in, closed under tokens.
@@ -51,7 +52,7 @@ impl Sets {
         }
     }
 
-    /// Finds all sets. Cost: named ordinary tokens times states, and a trie walk per set and member.
+    /// Finds all sets. Cost: the tokens of every symbol edge, and a trie walk per set and member.
     ///
     /// # Errors
     /// [`Exhausted`] when there are more sets than `limit`, or the work is cancelled.
@@ -64,15 +65,26 @@ impl Sets {
     ) -> Result<Self, Exhausted> {
         let mut sets = Self::default();
         let live = |state: StateId| liveness.is_live(state).then_some(state);
-        let ambiguous: Vec<_> = automaton.alphabet.ambiguous(&automaton.vocabulary).collect();
-        if ambiguous.is_empty() {
+        if automaton.alphabet.is_empty() {
             return Ok(sets);
         }
         for state in automaton.boundary_states() {
-            for &token in &ambiguous {
-                let bytes = live(automaton.after_bytes(state, token));
-                let symbol = live(automaton.after_symbol(state, token));
-                sets.add(bytes.into_iter().chain(symbol).collect());
+            if let Some(reason) = cancellation.reason() {
+                return Err(reason);
+            }
+            // Only a state that takes a symbol can take a token in two ways.
+            for (mark, target) in automaton.dfa.mark_edges(state) {
+                if mark == TOKEN_END {
+                    continue;
+                }
+                let symbol = live(automaton.end(target));
+                for &token in automaton.alphabet.tokens(mark) {
+                    let bytes = live(automaton.after_bytes(state, token));
+                    sets.add(bytes.into_iter().chain(symbol).collect());
+                }
+            }
+            if sets.len() > limit {
+                return Err(Exhausted::States { limit });
             }
         }
         let mut scratch = Scratch::default();

@@ -6,10 +6,7 @@ use formwork_core::{
     Machine, RowId, Session, StartError, StartOptions, Stats, StructuredOutputBackend,
     StructuredOutputGrammar, Unsupported, Vocabulary, Warning,
 };
-use formwork_grammar::{
-    GrammarError,
-    regular::{self, RegularError},
-};
+use formwork_grammar::regular::{self, RegularError};
 use std::sync::Arc;
 
 /// The backend `dfa`.
@@ -31,11 +28,6 @@ impl StructuredOutputBackend for DfaBackend {
                 Assessment::Unsupported(Unsupported::OverBudget(reason))
             }
             // What is wrong with the grammar itself is for the compile to say in full.
-            Err(RegularError::Grammar(GrammarError::Rules { limit })) => {
-                Assessment::Unsupported(Unsupported::OverBudget(formwork_core::Exhausted::States {
-                    limit,
-                }))
-            }
             Err(_) => Assessment::Supported(Estimate::default()),
         }
     }

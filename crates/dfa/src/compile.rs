@@ -9,7 +9,7 @@ use crate::{
     walk::Edges,
 };
 use formwork_automata::{Exhausted, StateId};
-use formwork_core::{CompileError, CompileRequest, StopSets, Unsupported};
+use formwork_core::{CompileError, CompileRequest, Machine, StopSets, Unsupported};
 use formwork_grammar::{
     passes,
     regular::{self, RegularError},
@@ -19,8 +19,8 @@ use formwork_grammar::{
 pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), CompileError> {
     let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
     let rules = passes::reach(grammar, limits)?;
-    let alphabet = Alphabet::new(&rules, vocabulary)?;
     let mut fuel = limits.fuel(cancellation);
+    let alphabet = Alphabet::new(&rules, vocabulary, &mut fuel)?;
     let dfa = regular::dfa_of_rules(&rules, &alphabet, &mut fuel).map_err(refusal)?;
     if dfa.is_empty() {
         return Err(CompileError::Unsatisfiable);
@@ -47,6 +47,10 @@ pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), Co
         liveness,
         sets,
     };
+    let (estimate, limit) = (machine.memory_bytes(), limits.compiled_bytes);
+    if estimate > limit {
+        return Err(Unsupported::OverBytes { estimate, limit }.into());
+    }
     Ok((machine, numbering.work))
 }
 

@@ -18,7 +18,8 @@
 //! Compile: determinisation, then a trie walk per state, spread over the cores. A state in a
 //! structural position walks a few hundred trie nodes, one inside free text the whole trie. Fill:
 //! a copy of 16 KB and at most a few hundred single bits. Advance: one look-up per byte. Memory:
-//! the table and the distinct rows; [`CompiledGrammar::memory_bytes`] is exact.
+//! the table and the distinct rows; [`CompiledGrammar::memory_bytes`] adds up what they
+//! hold, the allocator's own overhead left out.
 //!
 //! # What it cannot do
 //! Recursion that embeds, distinct items of an infinite language, anything whose automaton or rows

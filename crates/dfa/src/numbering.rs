@@ -95,7 +95,7 @@ pub(crate) fn number_rows(
         numbering.work.trie_nodes += drafts.iter().map(|drafts| drafts.trie_nodes).sum::<u64>();
         drafted = Some((states, drafts));
     }
-    numbering.take_sets(sets, automaton);
+    numbering.take_sets(sets, ground, max_bytes)?;
     Ok(numbering)
 }
 
@@ -115,15 +115,29 @@ impl Numbering {
     }
 
     /// The row of a set is the union of its members' rows.
-    fn take_sets(&mut self, sets: &Sets, automaton: &TokenAutomaton) {
-        let mut drafts = Drafts::default();
+    fn take_sets(
+        &mut self,
+        sets: &Sets,
+        ground: &Ground<'_>,
+        max_bytes: usize,
+    ) -> Result<(), CompileError> {
+        let automaton = ground.automaton;
         for set in 0..sets.len() {
+            if let Some(reason) = ground.cancellation.reason() {
+                return Err(reason.into());
+            }
             let members = sets.members(set).iter();
             let mut ids: Vec<u32> =
                 members.flat_map(|state| self.rows.ids(self.row_of[state.index()])).collect();
+            let mut drafts = Drafts::default();
             drafts.push(&mut ids, automaton.vocabulary.model_len());
+            self.take(std::iter::once(automaton.dfa.len() + set), drafts.iter());
+            if self.rows.bytes() > max_bytes {
+                let estimate = self.rows.bytes() / (set + 1) * sets.len();
+                return Err(Unsupported::OverBytes { estimate, limit: max_bytes }.into());
+            }
         }
-        self.take(automaton.dfa.len().., drafts.iter());
+        Ok(())
     }
 }
 

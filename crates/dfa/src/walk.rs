@@ -103,7 +103,8 @@ pub(crate) struct Scratch {
 }
 
 /// Calls `on_token` with every token that can begin in `state` and the state after its end; both
-/// readings of a token are told, one after the other. Returns the number of trie nodes visited.
+/// readings of a token are told, one after the other. Returns the number of trie nodes visited, a
+/// token read as a symbol counting as one.
 pub(crate) fn for_each_token(
     automaton: &TokenAutomaton,
     edges: &Edges,
@@ -147,7 +148,9 @@ pub(crate) fn for_each_token(
     }
     for (mark, target) in automaton.dfa.mark_edges(state) {
         if mark != formwork_grammar::regular::TOKEN_END {
-            automaton.alphabet.tokens(mark).iter().for_each(|&token| told(token, target));
+            let tokens = automaton.alphabet.tokens(mark);
+            visited += tokens.len();
+            tokens.iter().for_each(|&token| told(token, target));
         }
     }
     visited

@@ -79,10 +79,11 @@ impl Compiler {
         self.compile_cancellable(constraint, CancellationToken::new())
     }
 
-    /// Compiles on the calling thread, until told to stop.
+    /// Compiles on the calling thread, until told to stop. The front end is bounded by the limits
+    /// alone: the token is asked from the backend's first step on.
     ///
     /// # Errors
-    /// [`CompilationError`]; soon after `cancellation` is cancelled or its deadline passes,
+    /// [`CompilationError`]; once `cancellation` is cancelled or its deadline passes,
     /// [`CompileError::Exhausted`].
     pub fn compile_cancellable(
         &self,

@@ -7,7 +7,7 @@ use crate::{
 use formwork_automata::{ByteSet, Dfa};
 use regex_syntax::utf8::Utf8Sequences;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::{ops::Index, sync::Arc};
+use std::{convert::Infallible, ops::Index, sync::Arc};
 
 /// The body of a rule. Children stand before their parents; the root is the last node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,7 @@ impl Index<ExprId> for Body {
 pub struct BodyBuilder {
     nodes: Vec<Node>,
     ids: FxHashMap<Node, ExprId>,
+    weight: usize,
 }
 
 impl BodyBuilder {
@@ -72,6 +73,13 @@ impl BodyBuilder {
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Nodes, children and literal bytes built so far: what the nodes take. Flattening can double it
+    /// with every node, so a rewriting pass over a body it does not trust pays for it as it goes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        self.weight
     }
 
     /// Whether nothing was built yet.
@@ -91,6 +99,7 @@ impl BodyBuilder {
             return id;
         }
         let id = ExprId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes"));
+        self.weight += weight(&node);
         self.nodes.push(node.clone());
         self.ids.insert(node, id);
         id
@@ -382,13 +391,28 @@ impl BodyBuilder {
         body: &Body,
         mut replace: impl FnMut(&mut Self, ExprId, Node) -> ExprId,
     ) -> ExprId {
+        let rebuilt: Result<ExprId, Infallible> =
+            self.try_rebuild(body, |builder, id, node| Ok(replace(builder, id, node)));
+        let Ok(root) = rebuilt;
+        root
+    }
+
+    /// As [`Self::rebuild`], stopping at the first error of `replace`.
+    ///
+    /// # Errors
+    /// That error.
+    pub fn try_rebuild<E>(
+        &mut self,
+        body: &Body,
+        mut replace: impl FnMut(&mut Self, ExprId, Node) -> Result<ExprId, E>,
+    ) -> Result<ExprId, E> {
         let mut replaced: Vec<ExprId> = Vec::with_capacity(body.nodes().len());
         for (id, node) in body.iter() {
             let node = map_children(node, |child| replaced[child.index()]);
-            let new = replace(self, id, node);
+            let new = replace(self, id, node)?;
             replaced.push(new);
         }
-        *replaced.last().expect("a body has a root")
+        Ok(*replaced.last().expect("a body has a root"))
     }
 
     /// Puts a node through its constructor, so that its normal form is restored.
@@ -435,6 +459,16 @@ impl BodyBuilder {
         }
         Body { nodes: nodes.into() }
     }
+}
+
+/// What a node takes: itself, its children, its bytes.
+fn weight(node: &Node) -> usize {
+    let mut weight = match node {
+        Node::Literal(bytes) => bytes.len(),
+        _ => 1,
+    };
+    node.for_each_child(|_| weight += 1);
+    weight
 }
 
 /// The node with every child replaced, normal form not restored.

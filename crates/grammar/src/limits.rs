@@ -24,7 +24,8 @@ pub struct Limits {
     pub automaton_steps: u64,
     /// Heap bytes a compiled constraint may hold, rows included. Default 512 MiB.
     pub compiled_bytes: usize,
-    /// Elementary steps (trie nodes, items) one mask may take. Default 20,000,000; a whole walk of
+    /// Elementary steps (trie nodes, items) one mask may take, in backends that make masks when they
+    /// are asked for. Default 20,000,000; a whole walk of
     /// a 128,000-token trie is 275,000.
     pub mask_steps: u64,
 }

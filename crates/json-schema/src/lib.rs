@@ -10,6 +10,8 @@
 //! # Meaning
 //! - Every keyword of JSON Schema is enforced exactly, of no effect by the specification, or
 //!   refused by name (`keywords` is the table).
+//! - Beside `$ref` all keywords count; where `$schema` names draft 7 or an earlier one, none does, as
+//!   those drafts say, and the grammar carries a warning about the first.
 //! - Properties come in declared order, then what is only required, then all other keys; a declared
 //!   key occurs at most once.
 //! - Strings that nothing but a length constrains may use any escape; all other strings, and all
@@ -35,7 +37,7 @@ pub use error::{SchemaError, SchemaErrorKind, SyntaxError};
 pub use options::{Fixed, Options, WhiteSpace};
 
 use formwork_automata::CancellationToken;
-use formwork_grammar::{BodyBuilder, Grammar, Limits};
+use formwork_grammar::{BodyBuilder, Grammar, Limits, Location, Warning};
 use lower::{Layout, Lowerer, pattern_options};
 use model::{Model, error_at};
 use std::sync::Arc;
@@ -61,8 +63,9 @@ pub fn compile(
     let document = document::parse(schema.as_ref(), limits)?;
     let model = model::read(document)?;
     check_patterns(&model, limits)?;
+    let warnings = warnings(&model);
     let lowerer = Lowerer::new(model, layout, limits.clone(), fuel)?;
-    Ok(Grammar::lazy("#", Arc::new(lowerer)))
+    Ok(Grammar::lazy("#", Arc::new(lowerer)).with_warnings(warnings))
 }
 
 /// The grammar of all JSON objects: what is usually called JSON mode.
@@ -71,6 +74,22 @@ pub fn compile(
 /// [`SchemaError`] for options that are none, or limits too small for even this.
 pub fn json_object(options: &Options, limits: &Limits) -> Result<Grammar, SchemaError> {
     compile(br#"{"type":"object"}"#, options, limits)
+}
+
+/// What the author of a schema may not have meant. One warning however many places there are: a
+/// pointer can be as long as the schema.
+fn warnings(model: &Model) -> Vec<Warning> {
+    let warning = model.ignored().map(|ignored| {
+        let (keyword, count) = (ignored.keyword, ignored.count);
+        Warning {
+            location: Location::Pointer(model.document.pointer(ignored.value)),
+            message: format!(
+                "`{keyword}` has no effect: before draft 2019-09 whatever stands beside `$ref` is \
+                 ignored (keywords concerned in this schema: {count})"
+            ),
+        }
+    });
+    warning.into_iter().collect()
 }
 
 /// Parses every pattern, without building its automaton.

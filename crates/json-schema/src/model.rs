@@ -262,9 +262,25 @@ pub(crate) struct Model {
     /// Where each schema stands.
     values: Vec<ValueId>,
     root: SchemaId,
+    ignored: Option<Ignored>,
+}
+
+/// Keywords that have no effect, because before draft 2019-09 a reference stands alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ignored {
+    /// The first of them.
+    pub(crate) value: ValueId,
+    pub(crate) keyword: &'static str,
+    /// How many there are.
+    pub(crate) count: usize,
 }
 
 impl Model {
+    /// Keywords that would decide something if a reference did not stand beside them.
+    pub(crate) fn ignored(&self) -> Option<Ignored> {
+        self.ignored
+    }
+
     /// The schema as a whole, no alias.
     pub(crate) fn root(&self) -> SchemaId {
         self.canonical(self.root)

@@ -6,30 +6,43 @@
 //!
 //! Before: rules are dense. After: only the root's body can be `Never`, and then nothing satisfies
 //! the grammar. Intersections and complements count as productive here.
-//! Cost: linear in the size of the grammar times the depth of the longest chain of discoveries.
+//! Cost: linear, but for recursion: a component of rules is gone over again for each of its rules
+//! that is found productive. Paid from the fuel, which the rewriting pays too: what is left when an
+//! alternative vanishes can flatten to twice its size with every node.
 
-use super::{Rules, reach};
+use super::{Rules, analyze, reach};
 use crate::{Body, BodyBuilder, Grammar, GrammarBuilder, Limits, Node, RuleId};
-use formwork_automata::Dfa;
+use formwork_automata::{Dfa, Exhausted, Fuel};
 
 /// Drops alternatives that generate nothing, and the rules that are then unreachable.
-#[must_use]
-pub fn prune_unproductive(rules: &Rules) -> Rules {
-    let productive = productive_rules(rules);
-    let pruned = rules.map(|body| {
+///
+/// # Errors
+/// [`Exhausted`] when the fuel is used up.
+pub fn prune_unproductive(rules: &Rules, fuel: &mut Fuel) -> Result<Rules, Exhausted> {
+    let productive = productive_rules(rules, fuel)?;
+    if productive.iter().all(|&productive| productive) {
+        // Nothing to drop but `Never` under an operator, which the constructors have dropped.
+        return Ok(rules.clone());
+    }
+    let pruned = rules.try_map(|body| {
         let mut builder = BodyBuilder::new();
-        let root = builder.rebuild(body, |builder, _, node| match node {
-            Node::Rule(rule) if !productive[rule.index()] => builder.never(),
-            other => builder.renormalize(other),
-        });
-        builder.finish(root)
-    });
+        let root = builder.try_rebuild(body, |builder, _, node| {
+            let before = builder.weight();
+            let node = match node {
+                Node::Rule(rule) if !productive[rule.index()] => builder.never(),
+                other => builder.renormalize(other),
+            };
+            fuel.steps(1 + builder.weight() - before)?;
+            Ok(node)
+        })?;
+        Ok(builder.finish(root))
+    })?;
     let rules = reach(&as_grammar(pruned), &unlimited()).expect("nothing is lowered here");
     debug_assert!(
         rules.bodies.iter().skip(1).all(|body| body.nodes() != [Node::Never]),
         "only the root can generate nothing"
     );
-    rules
+    Ok(rules)
 }
 
 fn as_grammar(rules: Rules) -> Grammar {
@@ -46,23 +59,25 @@ fn unlimited() -> Limits {
     Limits { rules: usize::MAX, nodes: usize::MAX, ..Limits::default() }
 }
 
-/// Per rule: does it generate some sequence?
-fn productive_rules(rules: &Rules) -> Vec<bool> {
-    let mut users: Vec<Vec<RuleId>> = vec![Vec::new(); rules.len()];
-    for rule in rules.ids() {
-        for reference in rules.body(rule).references() {
-            users[reference.index()].push(rule);
-        }
-    }
+/// Per rule: does it generate some sequence? Components come callees first, so only recursion is
+/// looked at more than once.
+fn productive_rules(rules: &Rules, fuel: &mut Fuel) -> Result<Vec<bool>, Exhausted> {
     let mut productive = vec![false; rules.len()];
-    let mut pending: Vec<RuleId> = rules.ids().collect();
-    while let Some(rule) = pending.pop() {
-        if !productive[rule.index()] && is_productive(rules.body(rule), &productive) {
-            productive[rule.index()] = true;
-            pending.extend(&users[rule.index()]);
+    for component in analyze(rules).components {
+        let mut found = true;
+        while found {
+            found = false;
+            for &RuleId(rule) in &component {
+                let rule = rule as usize;
+                if !productive[rule] {
+                    fuel.steps(rules.bodies[rule].nodes().len())?;
+                    productive[rule] = is_productive(&rules.bodies[rule], &productive);
+                    found |= productive[rule];
+                }
+            }
         }
     }
-    productive
+    Ok(productive)
 }
 
 fn is_productive(body: &Body, rules: &[bool]) -> bool {

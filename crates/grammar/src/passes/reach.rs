@@ -40,6 +40,15 @@ impl Rules {
         (0..u32::try_from(self.len()).expect("rules are u32")).map(RuleId)
     }
 
+    /// The same rules with each body replaced, unless one cannot be.
+    pub(super) fn try_map<E>(
+        &self,
+        mut replace: impl FnMut(&Body) -> Result<Body, E>,
+    ) -> Result<Self, E> {
+        let bodies = self.bodies.iter().map(|body| Ok(Arc::new(replace(body)?)));
+        Ok(Self { bodies: bodies.collect::<Result<_, E>>()?, names: self.names.clone() })
+    }
+
     /// The same rules with each body replaced.
     pub(super) fn map(&self, replace: impl Fn(&Body) -> Body) -> Self {
         let bodies = self.bodies.iter().map(|body| Arc::new(replace(body))).collect();

@@ -151,6 +151,8 @@ impl<'a> Compiler<'a> {
         let tasks = vec![Task { rule, expr, from: start, to: accept }];
         let mut build = Build { nfa, tasks, recursion, reads_token_ends: Vec::new() };
         while let Some(task) = build.tasks.pop() {
+            // Charged by itself: a node may come out empty and cost nothing else.
+            build.nfa.fuel().steps(1)?;
             self.node(&mut build, &task)?;
         }
         if self.token_ends {
@@ -193,6 +195,9 @@ impl<'a> Compiler<'a> {
                     Some(Operand::Keys(keys)) => keys,
                     _ => &[],
                 };
+                if permute.members.len() + keys.len() > permute::MAX_ITEMS {
+                    return Err(self.not_regular(rule, "too many unordered items"));
+                }
                 permute::unroll(build, rule, permute, keys, (from, to))?;
             }
         }

@@ -59,6 +59,7 @@ impl Looks {
                         product.nfa.empty(from, to)?;
                     }
                     Edge::Byte(set) => {
+                        product.nfa.fuel().steps(set.len() * open.len())?;
                         for (part, after) in self.after_bytes(&open, set) {
                             let to = product.id(target, after)?;
                             product.nfa.byte(from, part, to)?;

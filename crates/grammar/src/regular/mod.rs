@@ -103,9 +103,12 @@ pub fn dfa_of_rules(
 ) -> Result<Dfa, RegularError> {
     if let [Node::Automaton(dfa)] = rules.bodies[0].nodes() {
         // Front ends give minimal automata; a large one must not be minimised again.
+        for _ in dfa.live_states() {
+            fuel.state()?;
+        }
         return Ok((**dfa).clone());
     }
-    let rules = passes::prune_unproductive(rules);
+    let rules = passes::prune_unproductive(rules, fuel)?;
     let analysis = passes::analyze(&rules);
     Compiler::new(&rules, &analysis, alphabet, fuel).grammar()
 }
@@ -115,7 +118,8 @@ pub fn dfa_of_rules(
 /// # Errors
 /// [`RegularError::NotRegular`] with the first rule that is not, or a lowering error.
 pub fn check(grammar: &Grammar, limits: &Limits) -> Result<(), RegularError> {
-    let rules = passes::prune_unproductive(&passes::reach(grammar, limits)?);
+    let mut fuel = limits.fuel(&CancellationToken::new());
+    let rules = passes::prune_unproductive(&passes::reach(grammar, limits)?, &mut fuel)?;
     let analysis = passes::analyze(&rules);
     compile::check_recursion(&rules, &analysis)
 }

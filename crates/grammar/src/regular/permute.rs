@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 /// Distinct keys from a larger language than this are not unrolled.
 pub(super) const MAX_KEYS: usize = 16;
 
+/// More items than this are not unrolled: even a few dozen exceed any budget of states.
+pub(super) const MAX_ITEMS: usize = 64;
+
 /// One item that may occur at most once.
 enum Item<'a> {
     Member(ExprId),
@@ -21,7 +24,7 @@ enum Item<'a> {
 }
 
 /// Which items occurred (by number), and how many items in all.
-type Seen = (Box<[u64]>, u32);
+type Seen = (u64, u32);
 
 struct Unrolling<'a> {
     permute: &'a Permute,
@@ -42,15 +45,16 @@ pub(super) fn unroll(
     let tail = permute.rest.map(|rest| rest.tail);
     let keys = keys.iter().filter_map(|key| tail.map(|tail| Item::Key(key, tail)));
     let items: Vec<Item<'_>> = members.chain(keys).collect();
-    let nothing: Seen = (vec![0; items.len().div_ceil(64)].into(), 0);
+    let nothing: Seen = (0, 0);
     let mut unrolling = Unrolling {
         permute,
         items,
-        states: FxHashMap::from_iter([(nothing.clone(), from)]),
+        states: FxHashMap::from_iter([(nothing, from)]),
         pending: vec![nothing],
     };
     while let Some(seen) = unrolling.pending.pop() {
-        unrolling.leave(build, rule, &seen, to)?;
+        build.nfa.fuel().steps(unrolling.items.len())?;
+        unrolling.leave(build, rule, seen, to)?;
     }
     Ok(())
 }
@@ -61,11 +65,11 @@ impl Unrolling<'_> {
         &mut self,
         build: &mut Build<'_>,
         rule: RuleId,
-        seen: &Seen,
+        seen: Seen,
         to: NfaStateId,
     ) -> Result<(), RegularError> {
-        let from = self.states[seen];
-        let has = |index: usize| seen.0[index / 64] >> (index % 64) & 1 == 1;
+        let from = self.states[&seen];
+        let has = |index: usize| seen.0 >> index & 1 == 1;
         let required = self.permute.members.iter().enumerate();
         let complete = required.filter(|(_, m)| m.required).all(|(index, _)| has(index));
         if complete && seen.1 >= self.permute.min {
@@ -84,9 +88,7 @@ impl Unrolling<'_> {
             }
         };
         for index in (0..self.items.len()).filter(|&index| !has(index)) {
-            let mut next = (seen.0.clone(), self.counted(seen.1));
-            next.0[index / 64] |= 1 << (index % 64);
-            let after = self.state(build, next)?;
+            let after = self.state(build, (seen.0 | 1 << index, self.counted(seen.1)))?;
             match self.items[index] {
                 Item::Member(expr) => {
                     build.tasks.push(Task { rule, expr, from: before, to: after });
@@ -101,7 +103,7 @@ impl Unrolling<'_> {
         if let Some(rest) = self.permute.rest
             && rest.uniqueness == Uniqueness::Any
         {
-            let after = self.state(build, (seen.0.clone(), self.counted(seen.1)))?;
+            let after = self.state(build, (seen.0, self.counted(seen.1)))?;
             build.sequence(rule, &[rest.key, rest.tail], before, after)?;
         }
         Ok(())
@@ -121,7 +123,7 @@ impl Unrolling<'_> {
             return Ok(state);
         }
         let state = build.nfa.state()?;
-        self.states.insert(seen.clone(), state);
+        self.states.insert(seen, state);
         self.pending.push(seen);
         Ok(state)
     }

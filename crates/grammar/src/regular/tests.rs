@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    Body, BodyBuilder, ExprId, GrammarBuilder, Member, Permute, Polarity, Rest, TokenRef,
-    Uniqueness,
+    Annotation, Body, BodyBuilder, ExprId, GrammarBuilder, Member, Permute, Polarity, Rest, RuleId,
+    TokenRef, Uniqueness,
 };
 use formwork_automata::{ByteSet, StateId};
 
@@ -277,4 +277,65 @@ fn a_complement_beside_a_token_limit_still_ignores_token_ends() {
     let after = |text: &[u8]| dfa.next_mark(dfa.next_bytes(dfa.start(), text), TOKEN_END);
     assert!(dfa.is_accepting(after(b"bb")) && !dfa.is_accepting(after(b"a")));
     assert!(dfa.is_accepting(dfa.next_bytes(after(b"a"), b"c")));
+}
+
+/// A rule without a base case, beside a body.
+fn beside_a_dead_rule(build: impl FnOnce(&mut BodyBuilder, RuleId) -> ExprId) -> Grammar {
+    let mut rules = GrammarBuilder::new();
+    let [root, dead] = ["root", "dead"].map(|name| rules.declare(name));
+    rules.define(root, body(|b| build(b, dead))).unwrap();
+    rules.define(dead, body(|b| b.rule(dead))).unwrap();
+    rules.finish(root).unwrap()
+}
+
+#[test]
+fn what_flattens_to_twice_its_size_with_every_node_is_refused() {
+    let grammar = beside_a_dead_rule(|b, dead| {
+        let dead = b.rule(dead);
+        let mut text = b.literal(b"ab");
+        for _ in 0..60 {
+            let either = b.alt(&[text, dead]);
+            text = b.seq(&[either, either]);
+        }
+        text
+    });
+    assert!(matches!(compile(&grammar), Err(RegularError::Exhausted(Exhausted::Steps { .. }))));
+}
+
+#[test]
+fn a_graph_of_alternatives_that_come_to_nothing_spends_fuel() {
+    let grammar = Grammar::of_body(body(|b| {
+        let (x, y) = (b.literal(b"xx"), b.literal(b"yy"));
+        let mut nothing = b.and(&[x, y]);
+        for depth in 0..60 {
+            let noted = |b: &mut BodyBuilder, name: &str| {
+                let capture = Some(format!("{name}{depth}").into());
+                b.annotate(nothing, Annotation { capture, temperature: None })
+            };
+            let (left, right) = (noted(b, "l"), noted(b, "r"));
+            nothing = b.alt(&[left, right]);
+        }
+        nothing
+    }));
+    let mut limits = Limits::default();
+    limits.automaton_steps = 1_000_000;
+    let error = dfa(&grammar, &BytesOnly, &limits, &CancellationToken::new()).unwrap_err();
+    assert!(matches!(error, RegularError::Exhausted(Exhausted::Steps { .. })), "{error}");
+}
+
+#[test]
+fn many_unordered_items_are_refused_by_name() {
+    let grammar = Grammar::of_body(body(|b| {
+        let members = (0..20_000_u32).map(|number| {
+            let expr = b.literal(&number.to_be_bytes());
+            Member { expr, required: false }
+        });
+        let members = members.collect();
+        let separator = b.empty();
+        b.permute(Permute { members, rest: None, separator, min: 0, max: None })
+    }));
+    assert!(matches!(
+        compile(&grammar),
+        Err(RegularError::NotRegular { why: "too many unordered items", .. })
+    ));
 }

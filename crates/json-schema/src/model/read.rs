@@ -1,13 +1,13 @@
 //! Reads the reachable part of a document as schemas.
 
 use super::{
-    ArrayKeywords, Bound, Count, Interval, Keywords, Model, NumberKeywords, ObjectKeywords, Schema,
-    SchemaId, StringKeywords, Types, error_at,
+    ArrayKeywords, Bound, Count, Ignored, Interval, Keywords, Model, NumberKeywords,
+    ObjectKeywords, Schema, SchemaId, StringKeywords, Types, error_at,
 };
 use crate::{
     SchemaError, SchemaErrorKind,
     decimal::Decimal,
-    document::{Document, Member, Text, Value, ValueId},
+    document::{Children, Document, Member, Text, Value, ValueId},
     keywords::{Outcome, Subject, keyword},
 };
 use std::collections::HashSet;
@@ -22,6 +22,8 @@ pub(crate) fn read(document: Document) -> Result<Model, SchemaError> {
         ids: vec![None; document.len()],
         schemas: Vec::new(),
         values: Vec::new(),
+        references_stand_alone: references_stand_alone(&document),
+        ignored: None,
         document,
     };
     let root = reader.schema(ValueId::ROOT);
@@ -29,9 +31,22 @@ pub(crate) fn read(document: Document) -> Result<Model, SchemaError> {
         let schema = reader.read(value)?;
         reader.schemas.push(schema);
     }
-    let Reader { document, mut schemas, values, .. } = reader;
+    let Reader { document, mut schemas, values, ignored, .. } = reader;
     resolve_aliases(&mut schemas);
-    Ok(Model { document, schemas, values, root })
+    Ok(Model { document, schemas, values, root, ignored })
+}
+
+/// Whether a reference is all that counts in its schema: so it was up to draft 7. A schema without
+/// `$schema` is of the latest draft.
+fn references_stand_alone(document: &Document) -> bool {
+    let Some(dialect) = document.member(ValueId::ROOT, "$schema") else { return false };
+    let Value::String(dialect) = document.value(dialect) else { return false };
+    let dialect = document.text(dialect);
+    let draft = ["http://json-schema.org/draft-0", "https://json-schema.org/draft-0"]
+        .iter()
+        .find_map(|start| dialect.strip_prefix(start));
+    let draft = draft.map(|rest| rest.strip_suffix('#').unwrap_or(rest));
+    draft.is_some_and(|rest| ["3/schema", "4/schema", "6/schema", "7/schema"].contains(&rest))
 }
 
 struct Reader {
@@ -41,6 +56,10 @@ struct Reader {
     /// Those read so far; the worklist is what `values` has beyond.
     schemas: Vec<Schema>,
     values: Vec<ValueId>,
+    /// Whether what stands beside a reference is without effect.
+    references_stand_alone: bool,
+    /// What was without effect for that reason.
+    ignored: Option<Ignored>,
 }
 
 type Read<T> = Result<T, SchemaError>;
@@ -70,6 +89,12 @@ impl Reader {
             Value::Object(children) => children,
             _ => return self.error(value, SchemaErrorKind::NotASchema),
         };
+        if self.references_stand_alone
+            && let Some(reference) = self.document.member(value, "$ref")
+        {
+            self.ignore(children);
+            return Ok(Schema::Alias(self.reference(reference)?));
+        }
         let subjects = self.subjects(self.document.members(children))?;
         let mut keywords = Keywords::default();
         let has = |subject: Subject| subjects.contains(&Some(subject));
@@ -125,12 +150,33 @@ impl Reader {
                 self.members(definitions, keyword)?;
             }
         }
-        let Some(reference) = self.document.member(schema, "$ref") else { return Ok(None) };
+        let reference = self.document.member(schema, "$ref");
+        reference.map(|reference| self.reference(reference)).transpose()
+    }
+
+    /// The schema that a `$ref` leads to.
+    fn reference(&mut self, reference: ValueId) -> Read<SchemaId> {
         let Value::String(text) = self.document.value(reference) else {
             return self.ill_typed(reference, "$ref", "a string");
         };
         let target = self.resolve(reference, self.document.text(text))?;
-        Ok(Some(self.schema(target)))
+        Ok(self.schema(target))
+    }
+
+    /// Takes note of what has no effect in a schema that is a reference.
+    fn ignore(&mut self, children: Children) {
+        for member in self.document.members(children) {
+            let Some((keyword, outcome)) = keyword(self.document.text(member.key)) else {
+                continue;
+            };
+            if matches!(outcome, Outcome::Annotation | Outcome::Enforced(Subject::Core)) {
+                continue;
+            }
+            match &mut self.ignored {
+                Some(ignored) => ignored.count += 1,
+                first => *first = Some(Ignored { value: member.value, keyword, count: 1 }),
+            }
+        }
     }
 
     /// The value that a reference leads to: a JSON pointer (RFC 6901) as a URI fragment.
@@ -247,7 +293,9 @@ impl Reader {
         }
         let items = self.document.member(schema, "items");
         if let Some(prefix) = self.document.member(schema, "prefixItems") {
-            array.prefix = self.schemas(prefix, "prefixItems")?;
+            // The specification wants one at least, but none is just as clear.
+            let prefix = self.items(prefix, "prefixItems")?.to_vec();
+            array.prefix = prefix.into_iter().map(|item| self.schema(item)).collect();
         } else if let Some(items) = items
             && let Value::Array(children) = self.document.value(items)
         {

@@ -56,7 +56,7 @@ fn ill_typed_values_are_named() {
         (r#"{"required":true}"#, "/required", "required"),
         (r#"{"enum":{}}"#, "/enum", "enum"),
         (r#"{"anyOf":[]}"#, "/anyOf", "anyOf"),
-        (r#"{"prefixItems":[]}"#, "/prefixItems", "prefixItems"),
+        (r#"{"prefixItems":{}}"#, "/prefixItems", "prefixItems"),
         (r#"{"minItems":-1}"#, "/minItems", "minItems"),
         (r#"{"maxLength":1.5}"#, "/maxLength", "maxLength"),
         (r#"{"minimum":"1"}"#, "/minimum", "minimum"),
@@ -162,4 +162,50 @@ fn five_megabytes_are_read() {
     let last = object.property(&model.document, "last").expect("declared");
     assert!(matches!(model.schema(last), Schema::Never));
     assert!(object.property(&model.document, "first").is_none());
+}
+
+#[test]
+fn up_to_draft_7_nothing_counts_beside_a_reference() {
+    let text = |dialect: &str| {
+        format!(
+            r##"{{"$schema":"{dialect}","definitions":{{"a":{{"type":"array"}}}},"properties":
+               {{"x":{{"$ref":"#/definitions/a","title":"t","maxItems":2,"allOf":3,"$id":"y"}}}}}}"##
+        )
+    };
+    for dialect in [
+        "http://json-schema.org/draft-03/schema#",
+        "http://json-schema.org/draft-04/schema",
+        "https://json-schema.org/draft-06/schema#",
+        "http://json-schema.org/draft-07/schema#",
+    ] {
+        let model = model(&text(dialect));
+        let ignored = model.ignored().expect("two keywords");
+        assert_eq!((ignored.keyword, ignored.count), ("maxItems", 2), "{dialect}");
+        assert_eq!(model.document.pointer(ignored.value), "/properties/x/maxItems");
+        let object = model.keywords(model.root()).and_then(|keywords| keywords.object.as_ref());
+        let x = object.and_then(|object| object.property(&model.document, "x")).expect("declared");
+        let target = model.keywords(x).expect("the target");
+        assert_eq!(target.types, Types::ARRAY);
+        assert!(target.array.is_none(), "maxItems is not merged into the target");
+    }
+    for dialect in [
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema#",
+        "http://json-schema.org/draft-07/hyper-schema#",
+        "http://json-schema.org/schema#",
+    ] {
+        assert_eq!(fault(&text(dialect)).0, "/properties/x/allOf", "{dialect}");
+    }
+}
+
+#[test]
+fn a_reference_that_stands_alone_may_be_the_root_or_a_circle() {
+    let draft = r#""$schema":"http://json-schema.org/draft-04/schema#""#;
+    let alone = format!(
+        r##"{{{draft},"$ref":"#/definitions/a","type":"null","definitions":{{"a":{{"type":"string"}}}}}}"##
+    );
+    let read = model(&alone);
+    assert_eq!(read.keywords(read.root()).expect("the target").types, Types::STRING);
+    let circle = model(&format!(r##"{{{draft},"$ref":"#","type":"null"}}"##));
+    assert!(matches!(circle.schema(circle.root()), Schema::Never));
 }

@@ -272,7 +272,8 @@ proptest! {
         for rule in rules.ids() {
             prop_assert!(rules.body(rule).nodes().iter().all(|node| *node != Node::Never), "{}", schema);
         }
-        let pruned = passes::prune_unproductive(&rules);
+        let pruned = passes::prune_unproductive(&rules, &mut formwork_automata::Fuel::unlimited())
+            .expect("unlimited");
         prop_assert_eq!(pruned.len(), rules.len(), "{}", schema);
         prop_assert_eq!(&pruned.bodies, &rules.bodies, "{}", schema);
     }

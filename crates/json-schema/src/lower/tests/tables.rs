@@ -426,3 +426,26 @@ fn a_grammar_without_recursion_is_one_automaton() {
     }
     assert!(dfa.accepts(br#"{"a":3,"b":"y","c":["a","abc"]}"#));
 }
+
+#[test]
+fn a_prefix_of_no_items_says_nothing() {
+    let schema = r#"{"type":"array","prefixItems":[],"items":{"const":1},"minItems":1}"#;
+    check(schema, &["[1]", "[1,1]"], &["[]", "[2]"]);
+}
+
+#[test]
+fn a_reference_that_stands_alone_comes_with_a_warning() {
+    let schema = r##"{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a",
+        "maxLength":1,"definitions":{"a":{"type":"string"}}}"##;
+    check(schema, &[r#""ab""#], &["1"]);
+    let warnings = |schema: &str| {
+        let grammar = compile(schema, &Options::default(), &Limits::default());
+        grammar.expect("a grammar").warnings().to_vec()
+    };
+    let [warning] = &warnings(schema)[..] else { panic!("one warning") };
+    assert_eq!(warning.location, Location::Pointer("/maxLength".into()));
+    assert!(warning.message.starts_with("`maxLength` has no effect"), "{}", warning.message);
+    let latest = schema.replace("draft-07", "draft/2020-12");
+    check(&latest, &[r#""a""#], &[r#""ab""#]);
+    assert!(warnings(&latest).is_empty());
+}
