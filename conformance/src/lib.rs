@@ -6,9 +6,10 @@
 //! and over random ones ([`suite`]). Write a backend, call [`suite::run`], read the report.
 //!
 //! # Reading order
-//! [`sample`] (how small a backend can be), [`suite`], [`random`], [`oracle`], [`membership`].
+//! [`minimal`] (how small a backend can be), [`sample`] (one that does everything by itself), [`suite`], [`random`], [`oracle`], [`membership`].
 
 pub mod membership;
+pub mod minimal;
 pub mod oracle;
 pub mod random;
 pub mod sample;
