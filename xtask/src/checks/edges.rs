@@ -89,7 +89,11 @@ pub(crate) const LAW: &[Row] = &[
     row("formwork", Only(LIBRARIES), Only(&["formwork-conformance"])),
     row("formwork-cli", Only(&["formwork", "formwork-tokenizers"]), NOTHING),
     // The suite knows no backend; its own tests hold every backend against it.
-    row("formwork-conformance", Only(CORE_AND_FRONT_ENDS), Only(&["formwork-dfa"])),
+    row(
+        "formwork-conformance",
+        Only(CORE_AND_FRONT_ENDS),
+        Only(&["formwork-dfa", "formwork-tokenizers"]),
+    ),
     row("formwork-benches", Anything, Anything),
     row("formwork-examples", Anything, Anything),
     row("xtask", NOTHING, NOTHING),
