@@ -4,7 +4,7 @@ use super::*;
 use crate::{Fixed, json_object};
 use formwork_automata::CancellationToken;
 use formwork_grammar::regular::{self, BytesOnly};
-use formwork_grammar::{GrammarError, LowerError};
+use formwork_grammar::{GrammarError, Location, LowerError};
 
 #[test]
 fn types() {
