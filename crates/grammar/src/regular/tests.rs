@@ -317,8 +317,7 @@ fn a_graph_of_alternatives_that_come_to_nothing_spends_fuel() {
         }
         nothing
     }));
-    let mut limits = Limits::default();
-    limits.automaton_steps = 1_000_000;
+    let limits = Limits { automaton_steps: 1_000_000, ..Limits::default() };
     let error = dfa(&grammar, &BytesOnly, &limits, &CancellationToken::new()).unwrap_err();
     assert!(matches!(error, RegularError::Exhausted(Exhausted::Steps { .. })), "{error}");
 }
