@@ -90,7 +90,18 @@ impl fmt::Debug for TokenTrie {
 impl TokenTrie {
     /// The trie of the vocabulary's emittable tokens that have bytes.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
-        let sorted = sorted_tokens(vocabulary);
+        Self::from_sorted(vocabulary, sorted_tokens(vocabulary))
+    }
+
+    /// The trie of some of these tokens. `vocabulary` is the one this trie was built from. Cost: a
+    /// question per token, then the building of the smaller trie; nothing is sorted again.
+    #[must_use]
+    pub fn subset(&self, vocabulary: &Vocabulary, keep: impl Fn(TokenId) -> bool) -> Self {
+        let kept = self.tokens.iter().copied().filter(|&token| keep(token)).collect();
+        Self::from_sorted(vocabulary, kept)
+    }
+
+    fn from_sorted(vocabulary: &Vocabulary, sorted: Vec<TokenId>) -> Self {
         let mut nodes = Vec::with_capacity(sorted.len() * 5 / 2 + 2);
         let mut depths: Vec<u16> = Vec::with_capacity(nodes.capacity());
         let mut tokens = Vec::with_capacity(sorted.len());

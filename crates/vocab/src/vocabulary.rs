@@ -1,6 +1,9 @@
 //! What each token id stands for.
 
+mod derived;
+
 use crate::{Encoder, Fingerprint, TokenId, TokenTrie};
+use derived::Derived;
 use rustc_hash::FxHashMap;
 use std::{
     fmt,
@@ -31,6 +34,7 @@ pub struct Vocabulary {
     unspellable: ByteBits,
     longest_token: usize,
     trie: OnceLock<TokenTrie>,
+    derived: Derived,
 }
 
 /// Why a vocabulary could not be built.
@@ -235,7 +239,16 @@ impl Vocabulary {
         self.trie.get_or_init(|| TokenTrie::new(self))
     }
 
-    /// Heap bytes held, the trie's included once it is built; the encoder's not.
+    /// What others compute from this vocabulary once, for all who share it: one value of each type,
+    /// made by the first caller and freed with the vocabulary. Those who ask meanwhile wait.
+    ///
+    /// `make` must not ask for the same type, nor wait for a thread that might.
+    pub fn derived<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
+        self.derived.get(|| make(self))
+    }
+
+    /// Heap bytes held, the trie's included once it is built; the encoder's not, nor what others
+    /// derived.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let names: usize = self.names.values().map(|name| 2 * (name.len() + 24)).sum();
@@ -315,6 +328,7 @@ impl VocabularyBuilder {
             unspellable: ByteBits::all(),
             longest_token: 0,
             trie: OnceLock::new(),
+            derived: Derived::default(),
         };
         self.lay_out(&mut vocabulary)?;
         vocabulary.fingerprint = Fingerprint::of(&vocabulary);
