@@ -83,6 +83,7 @@ impl CompiledGrammar for Compiled {
                 count("dense rows", dense),
                 count("row bytes", machine.rows.bytes()),
                 count("automaton bytes", machine.automaton.dfa.memory_bytes()),
+                count("class rows", self.work.class_rows),
                 Counter { name: "trie nodes visited", value: self.work.trie_nodes },
             ],
         }

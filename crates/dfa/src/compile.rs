@@ -6,6 +6,7 @@ use crate::{
     liveness::Liveness,
     machine::{DfaMachine, TokenAutomaton},
     numbering::{Ground, Work, number_rows},
+    text::ClassRows,
     walk::Edges,
 };
 use formwork_automata::{Exhausted, StateId};
@@ -14,6 +15,7 @@ use formwork_grammar::{
     passes,
     regular::{self, RegularError},
 };
+use formwork_slices::Slices;
 
 /// Compiles a grammar.
 pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), CompileError> {
@@ -34,7 +36,15 @@ pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), Co
     let max_sets = limits.automaton_states;
     let sets = Sets::new(&automaton, &edges, &liveness, max_sets, cancellation)
         .map_err(|reason| refusal(reason.into()))?;
-    let ground = Ground { automaton: &automaton, edges: &edges, liveness: &liveness, cancellation };
+    let slices = Slices::of(vocabulary);
+    let class_rows = ClassRows::new(&automaton, &edges, &liveness, &slices);
+    let ground = Ground {
+        automaton: &automaton,
+        edges: &edges,
+        liveness: &liveness,
+        class_rows: &class_rows,
+        cancellation,
+    };
     let numbering = number_rows(&ground, &sets, limits.compiled_bytes)?;
     let machine = DfaMachine {
         row_of: numbering.row_of,

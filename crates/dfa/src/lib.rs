@@ -3,7 +3,8 @@
 //! # Idea
 //! 1. The grammar becomes one minimal byte automaton ([`formwork_grammar::regular`]).
 //! 2. Every state in which a token may begin is walked over the vocabulary's trie; the tokens that
-//!    survive are its row.
+//!    survive are its row. Where the state takes any text of some class, the vocabulary's row of that
+//!    class ([`formwork_slices`]) is taken whole and only the other tokens are walked.
 //! 3. Equal rows are stored once, each in its smallest form.
 //!
 //! A step is then an index: the mask of a state is a stored row, a token moves the state by one
@@ -16,8 +17,8 @@
 //!
 //! # Cost
 //! Compile: determinisation, then a trie walk per state, spread over the cores. A state in a
-//! structural position walks a few hundred trie nodes, one inside free text the whole trie. Fill:
-//! a copy of 16 KB and at most a few hundred single bits. Advance: one look-up per byte. Memory:
+//! structural position walks a few hundred trie nodes, one inside free text some thousand, or the
+//! whole trie where it fits no class. Fill: a copy of 16 KB and at most a few hundred single bits. Advance: one look-up per byte. Memory:
 //! the table and the distinct rows; [`CompiledGrammar::memory_bytes`] adds up what they
 //! hold, the allocator's own overhead left out.
 //!
@@ -33,7 +34,7 @@
 //!    two states at once; such sets are closed and interned at compile time (`ambiguity`).
 //!
 //! # Reading order
-//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `numbering`, `machine`, `forced`, `backend`.
+//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `text`, `numbering`, `machine`, `forced`, `backend`.
 
 mod alphabet;
 mod ambiguity;
@@ -44,6 +45,7 @@ mod liveness;
 mod machine;
 mod numbering;
 mod rows;
+mod text;
 mod walk;
 
 pub use backend::{Compiled, DfaBackend};

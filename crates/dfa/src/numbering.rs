@@ -8,7 +8,8 @@ use crate::{
     liveness::Liveness,
     machine::{NO_ROW, TokenAutomaton},
     rows::{Draft, Drafts, RowsBuilder},
-    walk::{Edges, Scratch, for_each_token},
+    text::ClassRows,
+    walk::{Edges, Scratch, for_each_other_token, for_each_token},
 };
 use formwork_automata::{CancellationToken, Exhausted, StateId};
 use formwork_core::{CompileError, TokenId, Unsupported};
@@ -27,6 +28,8 @@ const CHECK_EVERY: u64 = 1 << 19;
 pub(crate) struct Work {
     /// Trie nodes visited for rows.
     pub(crate) trie_nodes: u64,
+    /// Rows that began as a class row.
+    pub(crate) class_rows: usize,
 }
 
 /// What rows are read off.
@@ -35,6 +38,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) automaton: &'a TokenAutomaton,
     pub(crate) edges: &'a Edges,
     pub(crate) liveness: &'a Liveness,
+    pub(crate) class_rows: &'a ClassRows<'a>,
     pub(crate) cancellation: &'a CancellationToken,
 }
 
@@ -68,7 +72,7 @@ pub(crate) fn number_rows(
         rows: RowsBuilder::new(automaton.vocabulary.model_len()),
         row_of: vec![NO_ROW; automaton.dfa.len() + sets.len()],
         zero_row: None,
-        work: Work::default(),
+        work: Work { trie_nodes: 0, class_rows: ground.class_rows.len() },
     };
     let fixed_bytes = automaton.dfa.memory_bytes();
     let mut batches = boundary.chunks(BATCH * CHUNK);
@@ -164,9 +168,19 @@ impl Ground<'_> {
                     ids.push(token.as_u32());
                 }
             };
-            let visited = for_each_token(self.automaton, self.edges, state, scratch, told);
+            let row = self.class_rows.get(state);
+            let visited = match row {
+                Some(row) => {
+                    let from = (state, row.slice());
+                    for_each_other_token(self.automaton, self.edges, from, scratch, told)
+                }
+                None => for_each_token(self.automaton, self.edges, state, scratch, told),
+            };
             drafts.trie_nodes += visited as u64;
-            drafts.push(&mut ids, model_len);
+            match row {
+                Some(row) => drafts.push_with(row, &mut ids, model_len),
+                None => drafts.push(&mut ids, model_len),
+            }
         }
         Ok(drafts)
     }

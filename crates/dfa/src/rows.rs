@@ -16,6 +16,7 @@
 
 use formwork_core::{MaskDelta, RowId, TableId, TokenId};
 use formwork_mask::{Row, RowMut, WORD_BITS, words_for};
+use formwork_slices::SliceRow;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
@@ -94,15 +95,34 @@ impl Drafts {
             let mut row = RowMut::new(&mut self.scratch, model_len);
             row.clear_all();
             ids.iter().for_each(|&id| row.set(id as usize));
-            ids.clear();
-            if row.as_row().count() > SHORT {
-                self.entries.push(Entry::Many(self.many.len()));
-                self.many.push(self.scratch.as_slice().into());
-                return;
-            }
-            let ones = row.as_row().ones();
-            ids.extend(ones.map(|id| u32::try_from(id).expect("ids are u32")));
+            return self.push_scratch(ids, model_len);
         }
+        self.push_few(ids);
+    }
+
+    /// Adds the row that allows these ids beside those of a class row.
+    pub(crate) fn push_with(&mut self, row: SliceRow<'_>, ids: &mut Vec<u32>, model_len: usize) {
+        self.scratch.resize(words_for(model_len), 0);
+        row.write(&mut self.scratch);
+        let mut row = RowMut::new(&mut self.scratch, model_len);
+        ids.iter().for_each(|&id| row.set(id as usize));
+        self.push_scratch(ids, model_len);
+    }
+
+    /// Adds the row in `scratch`; `ids` is there to be used.
+    fn push_scratch(&mut self, ids: &mut Vec<u32>, model_len: usize) {
+        ids.clear();
+        let row = Row::new(&self.scratch, model_len);
+        if row.count() > SHORT {
+            self.entries.push(Entry::Many(self.many.len()));
+            self.many.push(self.scratch.as_slice().into());
+            return;
+        }
+        ids.extend(row.ones().map(|id| u32::try_from(id).expect("ids are u32")));
+        self.push_few(ids);
+    }
+
+    fn push_few(&mut self, ids: &mut Vec<u32>) {
         let start = self.ids.len();
         self.ids.append(ids);
         self.entries.push(Entry::Few(start..self.ids.len()));

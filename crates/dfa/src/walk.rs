@@ -9,6 +9,7 @@
 
 use crate::machine::TokenAutomaton;
 use formwork_automata::StateId;
+use formwork_slices::Slice;
 use formwork_vocab::{NodeId, TokenId, TokenTrie, WalkScratch};
 
 /// States with at most this many outgoing bytes keep a list of them, others a row by class.
@@ -76,6 +77,11 @@ impl Edges {
             };
         }
         edges
+    }
+
+    /// Whether a state has so many outgoing bytes that whole subtrees are scanned.
+    pub(crate) fn is_text(&self, state: StateId) -> bool {
+        matches!(self.places[state.index()], Place::Text { .. })
     }
 
     /// The state after a byte.
@@ -146,11 +152,36 @@ pub(crate) fn for_each_token(
             }
         }
     }
+    visited + for_each_symbol(automaton, state, &mut told)
+}
+
+/// The same for the tokens that a class row does not hold. The automaton does not look at token
+/// ends.
+pub(crate) fn for_each_other_token(
+    automaton: &TokenAutomaton,
+    edges: &Edges,
+    (state, slice): (StateId, &Slice),
+    scratch: &mut Scratch,
+    on_token: &mut dyn FnMut(TokenId, StateId),
+) -> usize {
+    let step = |state, byte| edges.next(state, byte);
+    let trie = automaton.vocabulary.trie();
+    let visited = slice.walk_others(trie, state, &mut scratch.walk, step, &mut *on_token);
+    visited + for_each_symbol(automaton, state, on_token)
+}
+
+/// Tells the tokens that `state` takes as symbols. Returns their number.
+fn for_each_symbol(
+    automaton: &TokenAutomaton,
+    state: StateId,
+    on_token: &mut dyn FnMut(TokenId, StateId),
+) -> usize {
+    let mut visited = 0;
     for (mark, target) in automaton.dfa.mark_edges(state) {
         if mark != formwork_grammar::regular::TOKEN_END {
             let tokens = automaton.alphabet.tokens(mark);
             visited += tokens.len();
-            tokens.iter().for_each(|&token| told(token, target));
+            tokens.iter().for_each(|&token| on_token(token, target));
         }
     }
     visited

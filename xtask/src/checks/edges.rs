@@ -32,11 +32,18 @@ pub(crate) enum Allowed {
 
 const NOTHING: Allowed = Only(&[]);
 
-/// What backends and their judges are made of.
-const CORE_AND_BELOW: &[&str] =
-    &["formwork-core", "formwork-grammar", "formwork-vocab", "formwork-mask", "formwork-automata"];
+/// What a backend is made of.
+const BACKEND: &[&str] = &[
+    "formwork-core",
+    "formwork-grammar",
+    "formwork-vocab",
+    "formwork-mask",
+    "formwork-automata",
+    "formwork-slices",
+    "formwork-archive",
+];
 
-/// Those and the front ends.
+/// What the judges of backends are made of: what backends see, and the front ends.
 const CORE_AND_FRONT_ENDS: &[&str] = &[
     "formwork-core",
     "formwork-grammar",
@@ -58,6 +65,7 @@ const LIBRARIES: &[&str] = &[
     "formwork-choice",
     "formwork-json-schema",
     "formwork-regex",
+    "formwork-slices",
     "formwork-dfa",
     "formwork-tokenizers",
 ];
@@ -70,7 +78,13 @@ const SUITE: Allowed =
 pub(crate) const LAW: &[Row] = &[
     row("formwork-mask", NOTHING, NOTHING),
     row("formwork-automata", NOTHING, NOTHING),
-    row("formwork-vocab", Only(&["formwork-mask"]), NOTHING),
+    row("formwork-archive", NOTHING, NOTHING),
+    row("formwork-vocab", Only(&["formwork-mask", "formwork-archive"]), NOTHING),
+    row(
+        "formwork-slices",
+        Only(&["formwork-mask", "formwork-vocab", "formwork-automata"]),
+        NOTHING,
+    ),
     row("formwork-grammar", Only(&["formwork-automata"]), NOTHING),
     row("formwork-choice", Only(&["formwork-grammar", "formwork-automata"]), NOTHING),
     row("formwork-regex", Only(&["formwork-grammar", "formwork-automata"]), NOTHING),
@@ -84,8 +98,8 @@ pub(crate) const LAW: &[Row] = &[
         Only(&["formwork-grammar", "formwork-vocab", "formwork-mask", "formwork-automata"]),
         NOTHING,
     ),
-    row("formwork-dfa", Only(CORE_AND_BELOW), SUITE),
-    row("formwork-tokenizers", Only(&["formwork-vocab"]), NOTHING),
+    row("formwork-dfa", Only(BACKEND), SUITE),
+    row("formwork-tokenizers", Only(&["formwork-vocab", "formwork-archive"]), NOTHING),
     row("formwork", Only(LIBRARIES), Only(&["formwork-conformance"])),
     row("formwork-cli", Only(&["formwork", "formwork-tokenizers"]), NOTHING),
     // The suite knows no backend; its own tests hold every backend against it.
