@@ -54,6 +54,12 @@ pub enum StepError {
         /// The limit that was hit.
         limit: u64,
     },
+    /// A part of the constraint that was looked at only now is at fault, or too large.
+    #[error("the constraint cannot be followed further: {reason}")]
+    Constraint {
+        /// What is wrong, and where.
+        reason: Box<str>,
+    },
     /// More memory than allowed.
     #[error("the matcher takes more than {limit} bytes")]
     Memory {

@@ -1,6 +1,6 @@
 //! What a backend with small, copyable states provides; [`Session`](crate::Session) does the rest.
 
-use crate::{MaskDelta, RowId, StopSets};
+use crate::{MaskDelta, RowId, StepError, StopSets};
 use formwork_grammar::Warning;
 use formwork_vocab::{TokenId, Vocabulary};
 use std::{fmt, sync::Arc};
@@ -26,6 +26,28 @@ pub trait Machine: fmt::Debug + Send + Sync + 'static {
 
     /// The state after a token, if the grammar takes it. Ids beyond the vocabulary are not taken.
     fn step(&self, state: Self::State, token: TokenId) -> Option<Self::State>;
+
+    /// As [`Self::step`], for machines whose steps can fail for want of work or memory. The default
+    /// says that this one's cannot.
+    ///
+    /// # Errors
+    /// The limit that was hit.
+    fn try_step(
+        &self,
+        state: Self::State,
+        token: TokenId,
+    ) -> Result<Option<Self::State>, StepError> {
+        Ok(self.step(state, token))
+    }
+
+    /// Makes the state's row, for machines that make rows when they are asked for; until then
+    /// [`Self::row`] and [`Self::write_row`] may not be called. The default says that it is there.
+    ///
+    /// # Errors
+    /// The limit that was hit.
+    fn prepare_row(&self, _state: Self::State) -> Result<(), StepError> {
+        Ok(())
+    }
 
     /// The state after bytes that count as one token, or the offset of the first byte that cannot
     /// be taken (the length when all can but nothing could follow).

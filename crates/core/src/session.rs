@@ -21,6 +21,15 @@ pub struct Session<M: Machine> {
     start: Entry<M::State>,
     fixed_bytes: Arc<[u8]>,
     history: History<Entry<M::State>>,
+    failure: Option<Failure>,
+}
+
+/// A limit was hit: the session stays so until it is rolled back past the place.
+#[derive(Clone, Debug)]
+struct Failure {
+    error: StepError,
+    /// Tokens processed before it.
+    at: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +56,7 @@ impl<M: Machine> Session<M> {
         let terminated = stops.ids().is_empty() && ends(&*machine, state);
         let start = Entry { state, token: TokenId::new(0), terminated };
         let fixed_bytes = options.fixed_bytes.as_slice().into();
-        Ok(Self { machine, stops, start, fixed_bytes, history: History::new() })
+        Ok(Self { machine, stops, start, fixed_bytes, history: History::new(), failure: None })
     }
 
     /// The machine.
@@ -67,9 +76,13 @@ impl<M: Machine> Session<M> {
     }
 
     /// The entry after a token, or `None` when the token is not allowed.
-    fn after(&self, now: Entry<M::State>, token: TokenId) -> Option<Entry<M::State>> {
+    fn after(
+        &self,
+        now: Entry<M::State>,
+        token: TokenId,
+    ) -> Result<Option<Entry<M::State>>, StepError> {
         let machine = &*self.machine;
-        match machine.step(now.state, token) {
+        Ok(match machine.try_step(now.state, token)? {
             Some(state) => {
                 let may_end = self.stops.ids().is_empty() || self.stops.contains(token);
                 Some(Entry { state, token, terminated: may_end && ends(machine, state) })
@@ -78,7 +91,56 @@ impl<M: Machine> Session<M> {
                 let stops = self.stops.contains(token) && machine.is_accepting(now.state);
                 stops.then_some(Entry { state: now.state, token, terminated: true })
             }
+        })
+    }
+
+    /// The entry after a token in a session that failed: stop ids end it, nothing else is taken.
+    fn after_failure(&self, now: Entry<M::State>, token: TokenId) -> Option<Entry<M::State>> {
+        self.stops.contains(token).then_some(Entry { token, terminated: true, ..now })
+    }
+
+    /// The error of a session that failed.
+    fn failure(&self) -> Option<&StepError> {
+        self.failure.as_ref().map(|failure| &failure.error)
+    }
+
+    fn fail(&mut self, error: StepError) {
+        self.failure = Some(Failure { error, at: self.history.len() });
+    }
+
+    /// Forgets a failure that was rolled back.
+    fn truncate(&mut self, tokens: usize) {
+        self.history.truncate(tokens);
+        self.failure.take_if(|failure| failure.at > tokens);
+    }
+
+    /// Takes one token.
+    fn accept(&mut self, now: Entry<M::State>, token: TokenId) -> Result<(), AcceptErrorKind> {
+        let after = match self.failure.clone() {
+            Some(failure) => match self.after_failure(now, token) {
+                Some(entry) => Ok(Some(entry)),
+                None => return Err(failure.error.into()),
+            },
+            None => self.after(now, token),
+        };
+        match after {
+            Ok(Some(entry)) => {
+                self.history.push(entry);
+                Ok(())
+            }
+            Ok(None) if token.index() < self.vocabulary().model_len() => {
+                Err(AcceptErrorKind::NotAllowed)
+            }
+            Ok(None) => Err(AcceptErrorKind::Unknown),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    /// The row of a session that failed.
+    fn fill_stops(&self, row: &mut [i32]) {
+        row.fill(0);
+        let mut row = RowMut::new(row, self.machine.vocabulary().model_len());
+        self.stops.ids().iter().for_each(|stop| row.set(stop.index()));
     }
 
     /// Identity of the row of a running state.
@@ -117,9 +179,17 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
     fn fill_bitmask(&mut self, row: &mut [i32], held: RowId) -> Result<Filled, StepError> {
         assert_eq!(row.len(), self.vocabulary().row_words(), "words of a row");
         let now = self.now();
-        let id = match now.terminated {
-            true => RowId::UNCONSTRAINED,
-            false => self.row_id(now.state),
+        if !now.terminated && self.failure.is_none() {
+            self.machine.prepare_row(now.state).unwrap_or_else(|error| self.fail(error));
+        }
+        let id = match (now.terminated, self.failure()) {
+            (true, _) => RowId::UNCONSTRAINED,
+            (false, Some(error)) => {
+                let error = error.clone();
+                self.fill_stops(row);
+                return Err(error);
+            }
+            (false, None) => self.row_id(now.state),
         };
         if id == held && id != RowId::NONE {
             return Ok(Filled::Unchanged);
@@ -140,16 +210,13 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
             if now.terminated {
                 break;
             }
-            let Some(entry) = self.after(now, token) else {
-                self.history.truncate(before);
-                let known = token.index() < self.vocabulary().model_len();
-                let kind = match known {
-                    true => AcceptErrorKind::NotAllowed,
-                    false => AcceptErrorKind::Unknown,
-                };
+            if let Err(kind) = self.accept(now, token) {
+                self.truncate(before);
+                if let AcceptErrorKind::Failed(error) = &kind {
+                    self.fail(error.clone());
+                }
                 return Err(AcceptError { index, token, kind });
-            };
-            self.history.push(entry);
+            }
         }
         Ok(())
     }
@@ -158,7 +225,7 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
         let processed = self.history.len();
         match processed.checked_sub(tokens) {
             Some(left) => {
-                self.history.truncate(left);
+                self.truncate(left);
                 Ok(())
             }
             None => Err(RollbackError { requested: tokens, processed }),
@@ -172,11 +239,12 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
             start: self.start,
             fixed_bytes: self.fixed_bytes.clone(),
             history: self.history.clone(),
+            failure: self.failure.clone(),
         })
     }
 
     fn is_accepting(&self) -> bool {
-        self.machine.is_accepting(self.now().state)
+        self.failure.is_none() && self.machine.is_accepting(self.now().state)
     }
 
     fn is_terminated(&self) -> bool {
@@ -198,9 +266,17 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
     fn validate_tokens(&mut self, tokens: &[TokenId]) -> usize {
         let mut now = self.now();
         for (index, &token) in tokens.iter().enumerate() {
-            match (now.terminated, self.after(now, token)) {
-                (false, Some(next)) => now = next,
-                _ => return index,
+            if now.terminated {
+                return index;
+            }
+            let next = match self.failure.is_some() {
+                true => self.after_failure(now, token),
+                // A step that would fail is not taken.
+                false => self.after(now, token).unwrap_or_default(),
+            };
+            match next {
+                Some(next) => now = next,
+                None => return index,
             }
         }
         tokens.len()
@@ -210,7 +286,7 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
         let now = self.now();
         match now.terminated {
             true => token.index() < self.vocabulary().model_len(),
-            false => self.after(now, token).is_some(),
+            false => self.validate_tokens(&[token]) == 1,
         }
     }
 
@@ -224,6 +300,10 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
         if now.terminated {
             delta.set_base(RowId::UNCONSTRAINED);
             return Ok(DeltaForm::Delta);
+        }
+        if self.failure.is_some() || self.machine.prepare_row(now.state).is_err() {
+            let whole = self.fill_bitmask(row, RowId::NONE)?.row(RowId::NONE);
+            return Ok(DeltaForm::Whole(whole));
         }
         let accepting = self.machine.is_accepting(now.state);
         let stops = if accepting { self.stops.ids().len() } else { 0 };
@@ -250,12 +330,13 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
 
     fn forced_bytes(&mut self, limit: usize, bytes: &mut Vec<u8>) {
         let now = self.now();
-        if !now.terminated {
+        if !now.terminated && self.failure.is_none() {
             self.machine.forced_bytes(now.state, limit, bytes);
         }
     }
 
     fn reset(&mut self) {
-        self.history.truncate(0);
+        self.truncate(0);
+        self.failure = None;
     }
 }

@@ -161,18 +161,36 @@ impl Slice {
         trie: &TokenTrie,
         start: S,
         scratch: &mut WalkScratch<S>,
-        mut step: impl FnMut(S, u8) -> Option<S>,
+        step: impl FnMut(S, u8) -> Option<S>,
         mut on_token: impl FnMut(TokenId, S),
     ) -> usize {
-        let mut visited = self.rest.walk_states(start, scratch, &mut step, &mut on_token).nodes;
+        self.walk_other_nodes(trie, start, scratch, step, |trie, node, state| {
+            trie.tokens(node).iter().for_each(|&token| on_token(token, state));
+        })
+    }
+
+    /// The same, telling every node that a state is reached at and the trie it is of.
+    pub fn walk_other_nodes<S: Copy>(
+        &self,
+        trie: &TokenTrie,
+        start: S,
+        scratch: &mut WalkScratch<S>,
+        mut step: impl FnMut(S, u8) -> Option<S>,
+        mut on_node: impl FnMut(&TokenTrie, NodeId, S),
+    ) -> usize {
+        let rest = &self.rest;
+        let on_rest = |node, state| on_node(rest, node, state);
+        let mut visited =
+            rest.walk_nodes_from(NodeId::ROOT, start, scratch, &mut step, on_rest).nodes;
         for (byte, child) in trie.children(NodeId::ROOT) {
             if self.first_bytes.contains(byte) {
                 continue;
             }
             visited += 1;
             if let Some(state) = step(start, byte) {
-                trie.tokens(child).iter().for_each(|&token| on_token(token, state));
-                let walked = trie.walk_states_from(child, state, scratch, &mut step, &mut on_token);
+                on_node(trie, child, state);
+                let on_node = |node, state| on_node(trie, node, state);
+                let walked = trie.walk_nodes_from(child, state, scratch, &mut step, on_node);
                 visited += walked.nodes;
             }
         }

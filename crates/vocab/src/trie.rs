@@ -97,11 +97,26 @@ impl TokenTrie {
     /// question per token, then the building of the smaller trie; nothing is sorted again.
     #[must_use]
     pub fn subset(&self, vocabulary: &Vocabulary, keep: impl Fn(TokenId) -> bool) -> Self {
-        let kept = self.tokens.iter().copied().filter(|&token| keep(token)).collect();
+        let kept: Vec<TokenId> = self.tokens.iter().copied().filter(|&token| keep(token)).collect();
         Self::from_sorted(vocabulary, kept)
     }
 
+    /// A trie of any words, each with the token it stands for: what is left of tokens after a
+    /// prefix, say. Words may repeat, and a token may have several. Empty words are passed over.
+    #[must_use]
+    pub fn of_words(mut words: Vec<(&[u8], TokenId)>) -> Self {
+        words.retain(|word| !word.0.is_empty());
+        words.sort_unstable();
+        words.dedup();
+        Self::of_sorted_words(words.into_iter())
+    }
+
     fn from_sorted(vocabulary: &Vocabulary, sorted: Vec<TokenId>) -> Self {
+        let bytes = |id| vocabulary.bytes(id).expect("tokens with bytes were sorted");
+        Self::of_sorted_words(sorted.into_iter().map(|id| (bytes(id), id)))
+    }
+
+    fn of_sorted_words<'a>(sorted: impl ExactSizeIterator<Item = (&'a [u8], TokenId)>) -> Self {
         let mut nodes = Vec::with_capacity(sorted.len() * 5 / 2 + 2);
         let mut depths: Vec<u16> = Vec::with_capacity(nodes.capacity());
         let mut tokens = Vec::with_capacity(sorted.len());
@@ -110,8 +125,7 @@ impl TokenTrie {
         // The path to the node of the previous token, root first.
         let mut path: Vec<u32> = vec![0];
         let mut previous: &[u8] = &[];
-        for id in sorted {
-            let bytes = vocabulary.bytes(id).expect("tokens with bytes were sorted");
+        for (bytes, id) in sorted {
             let shared = previous.iter().zip(bytes).take_while(|(a, b)| a == b).count();
             close(&mut nodes, &mut path, shared + 1);
             for &byte in &bytes[shared..] {

@@ -121,8 +121,24 @@ impl TokenTrie {
         node: NodeId,
         start: S,
         scratch: &mut WalkScratch<S>,
-        mut step: impl FnMut(S, u8) -> Option<S>,
+        step: impl FnMut(S, u8) -> Option<S>,
         mut on_token: impl FnMut(TokenId, S),
+    ) -> WalkStats {
+        self.walk_nodes_from(node, start, scratch, step, |node, state| {
+            self.tokens(node).iter().for_each(|&token| on_token(token, state));
+        })
+    }
+
+    /// The same, telling every node strictly below `node` that a state is reached at, with tokens or
+    /// without.
+    #[inline]
+    pub fn walk_nodes_from<S: Copy>(
+        &self,
+        node: NodeId,
+        start: S,
+        scratch: &mut WalkScratch<S>,
+        mut step: impl FnMut(S, u8) -> Option<S>,
+        mut on_node: impl FnMut(NodeId, S),
     ) -> WalkStats {
         let base = self.depths[node.index()];
         let states = scratch.states(self.max_depth() - usize::from(base) + 1, start);
@@ -136,10 +152,8 @@ impl TokenTrie {
             match step(states[depth - 1], node.byte()) {
                 Some(state) => {
                     states[depth] = state;
+                    on_node(NodeId(u32::try_from(at).expect("nodes are u32")), state);
                     at += 1;
-                    for &token in &self.tokens[node.first()..self.nodes[at].first()] {
-                        on_token(token, state);
-                    }
                 }
                 None => at = node.end as usize,
             }
