@@ -1,12 +1,13 @@
 //! Command-line arguments.
 
-use anyhow::{Context, Result};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use formwork::{
-    Constraint, FrontEndOptions,
-    json_schema::{Options as SchemaOptions, WhiteSpace},
-};
-use std::path::PathBuf;
+mod constraint;
+mod engine;
+
+use crate::maskbench::Variant;
+use clap::{Args as ClapArgs, Parser, Subcommand};
+pub(crate) use constraint::{ConstraintArgs, OptionArgs};
+pub(crate) use engine::EngineArgs;
+use std::{path::PathBuf, time::Duration};
 
 /// Structured output for language models.
 #[derive(Debug, Parser)]
@@ -18,19 +19,28 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Generate text under a constraint with the embedded o200k_base vocabulary.
+    /// Generate text under a constraint.
     ///
     /// There is no language model in it: a seeded sampler with built-in scores, which favour short
     /// readable text, picks among the tokens the constraint allows.
     Generate(Generate),
     /// Say whether a text satisfies a constraint, and if not, where and why.
     Check(Check),
+    /// Say what a constraint became: rules, automaton, rows, times.
+    Inspect(Inspect),
+    /// Show the mask after a prefix.
+    Mask(Mask),
+    /// Measure masks and verdicts on cases of schemas and tokenized instances.
+    Maskbench(Maskbench),
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group = constraint::required())]
 pub(crate) struct Generate {
     #[command(flatten)]
     pub(crate) constraint: ConstraintArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
     /// Seed of the sampler: the same seed gives the same text.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -43,81 +53,130 @@ pub(crate) struct Generate {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(group = clap::ArgGroup::new("input").required(true).args(["text", "file", "jsonl"]))]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) constraint: ConstraintArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
     /// The text itself.
-    #[arg(long, conflicts_with = "file", required_unless_present = "file")]
+    #[arg(long, requires = constraint::KIND)]
     pub(crate) text: Option<String>,
     /// A file that holds the text; `-` for standard input.
-    #[arg(long)]
+    #[arg(long, requires = constraint::KIND)]
     pub(crate) file: Option<PathBuf>,
+    /// Answer requests on standard input, a JSON object a line, until it ends.
+    ///
+    /// A request is {"frontend": "json_schema" | "regex" | "choice", "spec": …, "options": {…},
+    /// "input": TEXT}; the answer {"ok": true, "accept": BOOL} or {"ok": false, "error": TEXT}.
+    /// Without "input": whether the constraint compiles. With "mode": "prefix": whether the input
+    /// can be completed. Options on the command line hold for every request that does not set them.
+    #[arg(long, conflicts_with = constraint::KIND)]
+    pub(crate) jsonl: bool,
+    /// Seconds that one request may take, with --jsonl.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) time_limit: Duration,
 }
 
 #[derive(Debug, ClapArgs)]
-#[group(required = true, multiple = false, id = "constraint_kind")]
-pub(crate) struct Kind {
-    /// A file that holds a JSON Schema.
-    #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
-    /// A regular expression for the whole text.
-    #[arg(long, value_name = "REGEX")]
-    regex: Option<String>,
-    /// One of these strings (repeat the option, or give several).
-    #[arg(long, value_name = "TEXT", num_args = 1..)]
-    choice: Option<Vec<String>>,
-    /// Any JSON object.
-    #[arg(long)]
-    json_object: bool,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct ConstraintArgs {
+#[command(group = constraint::required())]
+pub(crate) struct Inspect {
     #[command(flatten)]
-    kind: Kind,
-    /// White space between JSON tokens.
-    #[arg(long, value_enum, default_value_t = Spacing::Any)]
-    white_space: Spacing,
+    pub(crate) constraint: ConstraintArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    /// Write the automaton as Graphviz text; `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dot: Option<PathBuf>,
+    /// Write the automaton as a drawing; `-` for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// The most states to write or to draw.
+    #[arg(long, default_value_t = 200)]
+    pub(crate) max_states: usize,
+    /// How many tokens of a generated text the forced share is taken over.
+    #[arg(long, default_value_t = 200)]
+    pub(crate) steps: usize,
+    /// Seed of that text.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print the numbers as JSON, all rules included.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Spacing {
-    /// Any, in runs of bounded length.
-    Any,
-    /// None.
-    Compact,
-    /// Any, in runs of any length.
-    Unbounded,
+#[derive(Debug, ClapArgs)]
+#[command(group = constraint::required())]
+pub(crate) struct Mask {
+    #[command(flatten)]
+    pub(crate) constraint: ConstraintArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) prefix: Prefix,
+    /// How many of the allowed tokens to show, evenly spaced over their ids.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) sample: usize,
+    /// Print the row too, as hexadecimal words.
+    #[arg(long)]
+    pub(crate) words: bool,
+    /// Print everything as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
-impl ConstraintArgs {
-    /// The constraint that was asked for; files are read now.
-    pub(crate) fn constraint(&self) -> Result<Constraint> {
-        let kind = &self.kind;
-        if let Some(path) = &kind.schema {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the schema {}", path.display()))?;
-            return Ok(Constraint::JsonSchema(text));
-        }
-        if let Some(pattern) = &kind.regex {
-            return Ok(Constraint::Regex(pattern.clone()));
-        }
-        if let Some(choices) = &kind.choice {
-            return Ok(Constraint::Choice(choices.clone()));
-        }
-        Ok(Constraint::JsonObject)
+/// What stands before the mask; nothing when none is given.
+#[derive(Debug, Default, ClapArgs)]
+#[group(multiple = false)]
+pub(crate) struct Prefix {
+    /// Text before the mask, as its bytes.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+    /// A file that holds the text before the mask; `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prefix_file: Option<PathBuf>,
+    /// Ids of the tokens before the mask.
+    #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1..)]
+    pub(crate) tokens: Vec<u32>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Maskbench {
+    /// The cases: JSON lines, or the same packed as `.xz`.
+    #[arg(long, value_name = "FILE", required_unless_present = "worker")]
+    pub(crate) cases: Option<PathBuf>,
+    /// Where the results go, a JSON line for each case.
+    #[arg(long, value_name = "FILE", required_unless_present = "worker")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
+    /// How the instances are spelled.
+    #[arg(long, value_enum, default_value_t = Variant::Compact)]
+    pub(crate) variant: Variant,
+    /// A file of case ids, one a line: only these cases.
+    #[arg(long, value_name = "FILE", conflicts_with = "worker")]
+    pub(crate) ids: Option<PathBuf>,
+    /// The most cases to run.
+    #[arg(long, conflicts_with = "worker")]
+    pub(crate) limit: Option<usize>,
+    /// Seconds that one case may take, from its compile on.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) time_limit: Duration,
+    /// Read cases from standard input and answer each with its result on standard output.
+    #[arg(long, conflicts_with_all = ["cases", "out"])]
+    pub(crate) worker: bool,
+}
+
+/// A positive number of seconds, at most a day.
+fn seconds(text: &str) -> Result<Duration, &'static str> {
+    const DAY: f64 = 86_400.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= DAY => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("expected a number of seconds above 0, at most 86400"),
     }
-
-    /// The options of the front ends.
-    pub(crate) fn options(&self) -> FrontEndOptions {
-        let mut schema = SchemaOptions::default();
-        match self.white_space {
-            Spacing::Any => {}
-            Spacing::Compact => schema.white_space = WhiteSpace::Compact,
-            Spacing::Unbounded => schema.white_space = WhiteSpace::Unbounded,
-        }
-        let mut options = FrontEndOptions::default();
-        options.json_schema = schema;
-        options
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,22 @@
-//! `formwork check`: a text against a constraint, byte by byte.
+//! `formwork check`: a text against a constraint, token by token.
 //!
-//! The constraint is compiled for a vocabulary of the 256 bytes, so the answer does not depend on
-//! any tokenizer.
+//! Unless a vocabulary is named, the constraint is compiled for one of the 256 bytes, so that the
+//! answer is to the byte and does not depend on any tokenizer.
+
+mod jsonl;
 
 use crate::{
     args::Check,
     printable::{byte_ranges, escaped},
+    vocabularies::{BYTES, tokenize},
 };
 use anyhow::{Context, Result};
-use formwork::{
-    Compiler, RowId, StartOptions, StructuredOutputGrammar, TokenId, Vocabulary, mask::Row,
-};
+use formwork::{Compiler, RowId, StartOptions, StructuredOutputGrammar, TokenId, mask::Row};
+use jsonl::Judge;
 use std::{
     io::{self, Read, Write},
     path::Path,
     process::ExitCode,
-    sync::Arc,
 };
 
 /// Exit status of a text that does not satisfy the constraint.
@@ -25,14 +26,21 @@ const CONTEXT: usize = 40;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Check) -> Result<ExitCode> {
+    let vocabulary = arguments.engine.vocabulary(BYTES)?;
+    let options = arguments.constraint.options()?;
+    let backend = arguments.engine.backend()?;
+    let compiler = Compiler::new(vocabulary.clone()).with_backend(backend);
+    let mut output = io::stdout().lock();
+    if arguments.jsonl {
+        let mut judge = Judge::new(compiler, options, arguments.time_limit);
+        jsonl::serve(&mut judge, io::stdin().lock(), &mut output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = text(arguments)?;
     let constraint = arguments.constraint.constraint()?;
-    let compiled = Compiler::new(Arc::new(byte_vocabulary()?))
-        .with_options(arguments.constraint.options())
-        .compile(&constraint)?;
+    let compiled = compiler.with_options(options).compile(&constraint)?;
     let mut matcher = compiled.start(&StartOptions::default())?;
-    let verdict = verdict(&mut *matcher, &text)?;
-    let mut output = io::stdout().lock();
+    let verdict = verdict(&mut *matcher, &tokenize(&vocabulary, &text)?)?;
     writeln!(output, "{}", verdict.describe(&text))?;
     Ok(match verdict {
         Verdict::Accepted => ExitCode::SUCCESS,
@@ -55,58 +63,71 @@ fn text(arguments: &Check) -> Result<Vec<u8>> {
     }
 }
 
-/// One token per byte, and nothing else.
-pub(crate) fn byte_vocabulary() -> Result<Vocabulary> {
-    let bytes = (0..=255_u8).map(|byte| (TokenId::new(u32::from(byte)), [byte]));
-    let builder =
-        bytes.fold(Vocabulary::builder(256), |builder, (id, byte)| builder.token(id, &byte));
-    Ok(builder.build()?)
-}
-
 /// Whether a text satisfies a constraint.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Accepted,
     Refused {
-        /// Offset of the first byte that cannot be taken; the length when the text is incomplete.
+        /// Where the first token that cannot be taken begins, in bytes; the length when the text is
+        /// incomplete.
         offset: usize,
-        /// Bytes that could have stood there, ascending.
+        /// That token's bytes; none when the text is incomplete.
+        token: Vec<u8>,
+        /// Bytes that could have stood there, ascending: those that allowed tokens begin with.
         legal: Vec<u8>,
         /// Whether the text could have ended there.
         complete: bool,
     },
 }
 
-/// Reads the text byte by byte.
-pub(crate) fn verdict(matcher: &mut dyn StructuredOutputGrammar, text: &[u8]) -> Result<Verdict> {
-    let mut offset = 0;
-    while let Some(&byte) = text.get(offset)
+/// Reads the text token by token.
+pub(crate) fn verdict(
+    matcher: &mut dyn StructuredOutputGrammar,
+    tokens: &[TokenId],
+) -> Result<Verdict> {
+    let vocabulary = matcher.vocabulary().clone();
+    let bytes = |token: &TokenId| vocabulary.bytes(*token).unwrap_or_default();
+    let mut taken = 0;
+    while let Some(&token) = tokens.get(taken)
         && !matcher.is_terminated()
-        && matcher.accept_tokens(&[TokenId::new(u32::from(byte))]).is_ok()
+        && matcher.accept_tokens(&[token]).is_ok()
     {
-        offset += 1;
+        taken += 1;
     }
     let complete = matcher.is_accepting();
-    if offset == text.len() && complete {
+    if taken == tokens.len() && complete {
         return Ok(Verdict::Accepted);
     }
-    let mut row = vec![0; matcher.vocabulary().row_words()];
+    let mut row = vec![0; vocabulary.row_words()];
     let mut legal = Vec::new();
     if !matcher.is_terminated() {
         matcher.fill_bitmask(&mut row, RowId::NONE)?;
-        let ones = Row::new(&row, matcher.vocabulary().model_len()).ones();
-        legal.extend(ones.filter_map(|id| u8::try_from(id).ok()));
+        let allowed = Row::new(&row, vocabulary.model_len()).ones();
+        let allowed = allowed.filter_map(|id| u32::try_from(id).ok()).map(TokenId::new);
+        let mut begins = [false; 256];
+        for first in allowed.filter_map(|id| vocabulary.bytes(id)?.first().copied()) {
+            begins[usize::from(first)] = true;
+        }
+        legal.extend((0..=255_u8).filter(|&byte| begins[usize::from(byte)]));
     }
-    Ok(Verdict::Refused { offset, legal, complete })
+    Ok(Verdict::Refused {
+        offset: tokens[..taken].iter().map(|token| bytes(token).len()).sum(),
+        token: tokens.get(taken).map(bytes).unwrap_or_default().to_vec(),
+        legal,
+        complete,
+    })
 }
 
 impl Verdict {
     fn describe(&self, text: &[u8]) -> String {
-        let Self::Refused { offset, legal, complete } = self else { return "accepted".into() };
+        let Self::Refused { offset, token, legal, complete } = self else {
+            return "accepted".into();
+        };
         let before = escaped(&text[offset.saturating_sub(CONTEXT)..*offset]);
-        let found = match text.get(*offset) {
-            Some(byte) => format!("byte {:?}", escaped(&[*byte])),
-            None => "the end of the text".into(),
+        let found = match &**token {
+            [] => "the end of the text".into(),
+            [byte] => format!("byte {:?}", escaped(&[*byte])),
+            bytes => format!("token {:?}", escaped(bytes)),
         };
         let end = if *complete { "the end of the text" } else { "" };
         let legal = match (legal.is_empty(), end) {

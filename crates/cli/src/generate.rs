@@ -8,8 +8,8 @@ use crate::{
 };
 use anyhow::{Context, Result, bail};
 use formwork::{
-    CompileRequest, CompiledGrammar, Limits, RowId, StartOptions, StructuredOutputBackend,
-    StructuredOutputGrammar, Vocabulary, dfa::DfaBackend, lower, mask::Row,
+    CompileRequest, CompiledGrammar, Limits, RowId, StartOptions, StructuredOutputGrammar,
+    Vocabulary, lower, mask::Row,
 };
 use std::{
     io::{self, Write},
@@ -28,9 +28,8 @@ const CUT: u8 = 3;
 pub(crate) fn run(arguments: &Generate) -> Result<ExitCode> {
     let mut summary = Summary::default();
     let started = Instant::now();
-    let vocabulary =
-        formwork_tokenizers::o200k_base().context("the embedded vocabulary cannot be read")?;
-    vocabulary.trie();
+    let vocabulary = arguments.engine.vocabulary("o200k_base")?;
+    formwork::prepare(&vocabulary);
     summary.vocabulary = started.elapsed();
     let compiled = compile(arguments, &vocabulary, &mut summary)?;
     summary.describe(&*compiled);
@@ -59,11 +58,11 @@ fn compile(
     let limits = Limits::default();
     let constraint = arguments.constraint.constraint()?;
     let started = Instant::now();
-    let grammar = Arc::new(lower(&constraint, &arguments.constraint.options(), &limits)?);
+    let grammar = Arc::new(lower(&constraint, &arguments.constraint.options()?, &limits)?);
     summary.front_end = started.elapsed();
     let started = Instant::now();
     let request = CompileRequest::new(grammar, vocabulary.clone());
-    let compiled = DfaBackend.compile_blocking(&request)?;
+    let compiled = arguments.engine.backend()?.compile_blocking(&request)?;
     summary.compile = started.elapsed();
     Ok(compiled)
 }

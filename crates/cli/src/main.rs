@@ -1,15 +1,22 @@
 //! The `formwork` command.
 //!
-//! `generate` runs the decode loop of an inference engine on an embedded vocabulary, with a sampler
-//! in the model's place; `check` says whether a text satisfies a constraint, and if not, where it
-//! leaves it and what would have been legal there.
+//! `generate` runs the decode loop of an inference engine, with a sampler in the model's place;
+//! `check` says whether a text satisfies a constraint, and if not, where it leaves it and what would
+//! have been legal there; `inspect` says what a constraint became; `mask` shows what may follow a
+//! prefix; `maskbench` measures masks and verdicts on many cases.
 
 mod args;
 mod check;
 mod generate;
+mod guarded;
+mod inspect;
+mod lines;
+mod mask;
+mod maskbench;
 mod printable;
 mod sampler;
 mod summary;
+mod vocabularies;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -19,6 +26,9 @@ fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Mask(arguments) => mask::run(&arguments),
+        Command::Maskbench(arguments) => maskbench::run(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -167,6 +167,20 @@ fn ends<M: Machine>(machine: &M, state: M::State) -> bool {
     machine.is_accepting(state) && !machine.may_continue(state)
 }
 
+/// A fork: constant time.
+impl<M: Machine> Clone for Session<M> {
+    fn clone(&self) -> Self {
+        Self {
+            machine: self.machine.clone(),
+            stops: self.stops.clone(),
+            start: self.start,
+            fixed_bytes: self.fixed_bytes.clone(),
+            history: self.history.clone(),
+            failure: self.failure.clone(),
+        }
+    }
+}
+
 impl<M: Machine> StructuredOutputGrammar for Session<M> {
     fn vocabulary(&self) -> &Arc<Vocabulary> {
         self.machine.vocabulary()
@@ -233,14 +247,7 @@ impl<M: Machine> StructuredOutputGrammar for Session<M> {
     }
 
     fn fork(&self) -> Box<dyn StructuredOutputGrammar> {
-        Box::new(Self {
-            machine: self.machine.clone(),
-            stops: self.stops.clone(),
-            start: self.start,
-            fixed_bytes: self.fixed_bytes.clone(),
-            history: self.history.clone(),
-            failure: self.failure.clone(),
-        })
+        Box::new(self.clone())
     }
 
     fn is_accepting(&self) -> bool {

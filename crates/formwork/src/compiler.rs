@@ -1,18 +1,17 @@
 //! A vocabulary, options and a backend, ready to compile constraints.
 
-use crate::{ConstraintError, FrontEndOptions, lower};
+use crate::{ConstraintError, FrontEndOptions, SharedBackend, backends, lower};
 use formwork_core::{
-    CancellationToken, CompileError, CompileRequest, CompiledGrammar, Constraint, Limits,
-    StructuredOutputBackend, Vocabulary,
+    CancellationToken, CompileError, CompileRequest, CompiledGrammar, Constraint, Exhausted,
+    Limits, Vocabulary,
 };
-use formwork_dfa::DfaBackend;
 use std::sync::Arc;
 
 /// Compiles constraints for one vocabulary. Cheap to clone, shared between threads.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     vocabulary: Arc<Vocabulary>,
-    backend: Arc<dyn StructuredOutputBackend>,
+    backend: SharedBackend,
     options: FrontEndOptions,
     limits: Limits,
 }
@@ -29,13 +28,32 @@ pub enum CompilationError {
     Compile(#[from] CompileError),
 }
 
+impl CompilationError {
+    /// Whether the constraint may be sound but uses what is not supported here, by this backend or
+    /// by any; otherwise it is at fault itself, or a budget was used up in reading it, or the work
+    /// was cancelled.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        match self {
+            Self::Constraint(error) => error.is_unsupported(),
+            Self::Compile(error) => matches!(error, CompileError::Unsupported(_)),
+        }
+    }
+
+    /// Whether the work stopped because its deadline passed.
+    #[must_use]
+    pub fn is_deadline(&self) -> bool {
+        matches!(self, Self::Compile(CompileError::Exhausted(Exhausted::DeadlinePassed)))
+    }
+}
+
 impl Compiler {
-    /// A compiler with the `dfa` backend, default options and default limits.
+    /// A compiler with the first of the [`backends()`](backends()), default options and default limits.
     #[must_use]
     pub fn new(vocabulary: Arc<Vocabulary>) -> Self {
         Self {
             vocabulary,
-            backend: Arc::new(DfaBackend),
+            backend: backends()[0].clone(),
             options: FrontEndOptions::default(),
             limits: Limits::default(),
         }
@@ -43,7 +61,7 @@ impl Compiler {
 
     /// The same with another backend.
     #[must_use]
-    pub fn with_backend(mut self, backend: Arc<dyn StructuredOutputBackend>) -> Self {
+    pub fn with_backend(mut self, backend: SharedBackend) -> Self {
         self.backend = backend;
         self
     }
@@ -66,6 +84,12 @@ impl Compiler {
     #[must_use]
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
+    }
+
+    /// The backend.
+    #[must_use]
+    pub fn backend(&self) -> &SharedBackend {
+        &self.backend
     }
 
     /// Compiles on the calling thread.

@@ -30,19 +30,27 @@
 //! ```
 //!
 //! # Reading order
-//! [`Constraint`], [`Compiler`], [`StructuredOutputGrammar`]; then the crates behind them:
+//! [`Constraint`], [`Compiler`], [`backend`], [`FrontEndOptions`], [`StructuredOutputGrammar`]; then the crates behind them:
 //! [`grammar`], [`dfa`], [`json_schema`], [`regex`], [`choice`].
 
+mod backends;
 mod compiler;
 mod lower;
+mod options;
+mod prepare;
 
+pub use backends::{SharedBackend, UnknownBackend, backend, backends};
 pub use compiler::{CompilationError, Compiler};
+pub use formwork_automata as automata;
 pub use formwork_choice as choice;
 pub use formwork_core::*;
 pub use formwork_dfa as dfa;
+pub use formwork_earley as earley;
 pub use formwork_grammar as grammar;
 pub use formwork_json_schema as json_schema;
 pub use formwork_mask as mask;
 pub use formwork_regex as regex;
 pub use formwork_vocab as vocab;
-pub use lower::{ConstraintError, FrontEndOptions, lower};
+pub use lower::{ConstraintError, lower};
+pub use options::{FrontEndOption, FrontEndOptions, OptionError};
+pub use prepare::{Prepared, prepare};

@@ -10,6 +10,10 @@ use std::{
 ///
 /// Implemented by front ends whose constraints are large and mostly never visited. A rule must be
 /// given the same body however often and in whatever order rules are asked for.
+///
+/// No pass ever sees such a grammar whole, so the front end sees to it that every body it gives can
+/// be completed: what cannot be is left out, and every rule that a body refers to generates
+/// something.
 pub trait LowerRule: fmt::Debug + Send + Sync {
     /// Builds the body of `rule` in `body` and returns its root. Rules that it refers to and that
     /// do not exist yet come from `rules`.
@@ -126,6 +130,12 @@ impl Grammar {
         let root = builder.declare("root");
         builder.define(root, body).expect("defined once");
         builder.finish(root).expect("defined")
+    }
+
+    /// Whether rules are lowered when they are asked for.
+    #[must_use]
+    pub fn is_lazy(&self) -> bool {
+        self.lower.is_some()
     }
 
     /// The same grammar with warnings attached.

@@ -67,6 +67,7 @@ const LIBRARIES: &[&str] = &[
     "formwork-regex",
     "formwork-slices",
     "formwork-dfa",
+    "formwork-earley",
     "formwork-tokenizers",
 ];
 
@@ -99,6 +100,7 @@ pub(crate) const LAW: &[Row] = &[
         NOTHING,
     ),
     row("formwork-dfa", Only(BACKEND), SUITE),
+    row("formwork-earley", Only(BACKEND), SUITE),
     row("formwork-tokenizers", Only(&["formwork-vocab", "formwork-archive"]), NOTHING),
     row("formwork", Only(LIBRARIES), Only(&["formwork-conformance"])),
     row("formwork-cli", Only(&["formwork", "formwork-tokenizers"]), NOTHING),
@@ -106,7 +108,7 @@ pub(crate) const LAW: &[Row] = &[
     row(
         "formwork-conformance",
         Only(CORE_AND_FRONT_ENDS),
-        Only(&["formwork-dfa", "formwork-tokenizers"]),
+        Only(&["formwork-dfa", "formwork-earley", "formwork-tokenizers"]),
     ),
     row("formwork-benches", Anything, Anything),
     row("formwork-examples", Anything, Anything),

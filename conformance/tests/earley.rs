@@ -1,0 +1,34 @@
+//! The earley backend under every law.
+
+use formwork_conformance::{
+    random::GrammarOptions,
+    suite::{Law, Options, Report, run},
+};
+use formwork_earley::EarleyBackend;
+use std::thread;
+
+/// The data cases, and random grammars over the whole grammar representation.
+#[test]
+fn the_earley_backend_obeys_every_law() {
+    let report = run(&EarleyBackend, &Options { cases: 1_000, ..Options::default() });
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed > 100, "{report}");
+}
+
+/// Random context-free grammars, in number.
+#[test]
+fn the_earley_backend_obeys_every_law_on_many_context_free_grammars() {
+    let of_seed = |seed| {
+        let grammars = vec![GrammarOptions::context_free()];
+        let options = Options { data: None, skips: None, grammars, seed, ..Options::default() };
+        run(&EarleyBackend, &Options { cases: 2_000, ..options })
+    };
+    let mut report = Report::default();
+    thread::scope(|scope| {
+        let runs: Vec<_> = (1..=4).map(|seed| scope.spawn(move || of_seed(seed))).collect();
+        runs.into_iter().for_each(|run| report.merge(run.join().expect("a run does not panic")));
+    });
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed >= 4_000, "{report}");
+    assert!(report.checks[&Law::Mask] >= 40_000, "{report}");
+}

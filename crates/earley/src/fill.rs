@@ -1,0 +1,261 @@
+//! Making a mask.
+//!
+//! # How
+//! Threads do not see each other, so a mask is the union of the masks of its threads. A thread in a
+//! fixed island takes the tokens that stay inside from the island's walk, and walks only what is
+//! left of those that leave it. The others walk the trie together, in depth-first order; where they
+//! enter a fixed island with many tokens below, the island's walk from there is taken again.
+
+use crate::{
+    fixed::FixedIsland,
+    mask::{Mask, MaskBuilder},
+    place::{FrameRef, FrameShape, FrameTemplate, Thread},
+    program::Island,
+    tables::{Activation, Tables},
+    walker::{Checkpoint, Level, Walker},
+    walks::{Counted, Inside, Walk},
+};
+use formwork_automata::ByteSet;
+use formwork_core::{StepError, TokenId};
+use formwork_vocab::{NodeId, TokenTrie};
+use std::sync::{Arc, atomic::Ordering};
+
+/// Nodes with at least so many tokens below ask fixed islands for their walks.
+const MANY: usize = 64;
+
+/// A mask under construction.
+struct Filling<'t> {
+    tables: &'t Tables,
+    walker: Walker<'t>,
+    mask: MaskBuilder,
+    visited: usize,
+}
+
+/// A node of a trie whose children are being read.
+struct Visit {
+    node: NodeId,
+    level: Level,
+    checkpoint: Checkpoint,
+    /// The bytes still to be read.
+    bytes: ByteSet,
+}
+
+/// How often the words of a run may still be taken.
+#[derive(Clone, Copy)]
+struct Turns {
+    done: usize,
+    min: usize,
+    max: usize,
+}
+
+/// The mask of a configuration.
+pub(crate) fn mask(tables: &Tables, threads: &[Thread]) -> Result<Mask, StepError> {
+    let walker = Walker::new(tables);
+    let mut filling = Filling { tables, walker, mask: MaskBuilder::default(), visited: 0 };
+    let trie = tables.program.vocabulary.trie();
+    let level = filling.walker.level_of(threads, false);
+    filling.trie(trie, true, level)?;
+    tables.work.nodes.fetch_add(filling.visited as u64, Ordering::Relaxed);
+    tables.work.masks.fetch_add(1, Ordering::Relaxed);
+    Ok(filling.mask.finish(tables.program.vocabulary.model_len()))
+}
+
+impl Filling<'_> {
+    /// Adds the tokens of a trie that a level takes.
+    fn trie(&mut self, trie: &TokenTrie, is_whole: bool, level: Level) -> Result<(), StepError> {
+        let mut visits = Vec::new();
+        self.descend(trie, is_whole, (NodeId::ROOT, level), &mut visits)?;
+        while let Some(visit) = visits.last_mut() {
+            let Some(byte) = visit.bytes.first() else {
+                let checkpoint = visit.checkpoint;
+                visits.pop();
+                self.walker.back_to(checkpoint);
+                continue;
+            };
+            visit.bytes = visit.bytes.difference(&ByteSet::single(byte));
+            let (node, level) = (visit.node, visit.level);
+            let Some(child) = trie.child(node, byte) else { continue };
+            self.visited += 1;
+            let checkpoint = self.walker.checkpoint();
+            let after = self.walker.read(level, byte)?;
+            if after.first == after.end && !after.accepting {
+                self.walker.back_to(checkpoint);
+                continue;
+            }
+            self.mask.ids.extend(trie.tokens(child).iter().map(|token| token.as_u32()));
+            match trie.child_count(child) {
+                0 => self.walker.back_to(checkpoint),
+                _ => {
+                    let depth = visits.len();
+                    self.descend(trie, is_whole, (child, after), &mut visits)?;
+                    match visits.len() > depth {
+                        true => visits[depth].checkpoint = checkpoint,
+                        false => self.walker.back_to(checkpoint),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins with the children of a node; nothing is left to do there when fixed islands know it.
+    fn descend(
+        &mut self,
+        trie: &TokenTrie,
+        is_whole: bool,
+        (node, mut level): (NodeId, Level),
+        visits: &mut Vec<Visit>,
+    ) -> Result<(), StepError> {
+        let checkpoint = self.walker.checkpoint();
+        if is_whole && trie.tokens_below(node).len() >= MANY {
+            let threads = self.walker.threads(level).to_vec();
+            let mut rest = Vec::with_capacity(threads.len());
+            for &thread in &threads {
+                if !self.island(thread, node)? {
+                    rest.push(thread);
+                }
+            }
+            if rest.len() < threads.len() {
+                level = self.walker.level_of(&rest, false);
+            }
+        }
+        if level.first == level.end {
+            self.walker.back_to(checkpoint);
+            return Ok(());
+        }
+        let mut bytes = self.walker.bytes(level)?;
+        if bytes.len() > trie.child_count(node) {
+            bytes =
+                trie.children(node).map(|child| child.0).filter(|&b| bytes.contains(b)).collect();
+        }
+        visits.push(Visit { node, level, checkpoint, bytes });
+        Ok(())
+    }
+
+    /// Adds what a thread takes below a node, if it stands in a fixed island and that is known.
+    fn island(&mut self, thread: Thread, node: NodeId) -> Result<bool, StepError> {
+        let program = &self.tables.program;
+        let Island::Fixed(island) = program.island(thread.place.island) else { return Ok(false) };
+        let walks = program.walks();
+        let state = island.state(thread.place.state);
+        let checkpoint = self.walker.checkpoint();
+        let (walk, turns, exit) = match self.turns(thread, island) {
+            Some((turns, exit)) => (island.run(&walks, node), Some(turns), exit),
+            // After a single symbol nearly every token goes on: nothing is known of those.
+            None if island.is_symbol => return Ok(false),
+            None => (island.walk(&walks, state, node), None, thread.frame),
+        };
+        let next = self.walker.leave(exit)?;
+        let bytes = self.walker.bytes(next)?;
+        if !bytes.intersection(&walk.ambiguous).is_empty() {
+            self.walker.back_to(checkpoint);
+            return Ok(false);
+        }
+        self.visited += walk.take_nodes();
+        match &walk.inside {
+            Inside::List(list) => self.mask.ids.extend_from_slice(list),
+            Inside::Row(row) => self.mask.row(row.clone()),
+            Inside::Counted(counted) => self.counted(counted, &walk, turns, node),
+        }
+        if next.first < next.end {
+            let own = (exit, turns.filter(|turns| !turns.is_free(walk.longest)));
+            self.resume(island, &walk, (next, bytes), own)?;
+        }
+        self.walker.back_to(checkpoint);
+        Ok(true)
+    }
+
+    /// The turns of a thread at the begin of a word of a run, and what follows the run.
+    fn turns(&self, thread: Thread, island: &FixedIsland) -> Option<(Turns, FrameRef)> {
+        let program = &self.tables.program;
+        if !island.is_symbol || thread.place.state != island.dfa.start().as_u32() {
+            return None;
+        }
+        let (repetition, count, exit) = match *self.walker.activation(thread.frame) {
+            Activation::Loop { repetition, count, exit } => (repetition, count, exit),
+            Activation::Call { origin, own } => {
+                let closure = program.closure_at(origin)?;
+                let frames = &closure.frames;
+                let FrameShape::Loop { repetition, exit } = frames[thread.frame.index as usize]
+                else {
+                    return None;
+                };
+                let exit = match exit {
+                    FrameTemplate::Own => own,
+                    FrameTemplate::Local(index) => FrameRef { index, ..thread.frame },
+                };
+                (repetition, 0, exit)
+            }
+            _ => return None,
+        };
+        let shape = program.repetition(repetition);
+        if shape.body != thread.place.island {
+            return None;
+        }
+        let turns = Turns {
+            done: count as usize,
+            min: shape.min as usize,
+            max: shape.max.map_or(usize::MAX, |max| max as usize),
+        };
+        Some((turns, exit))
+    }
+
+    fn counted(&mut self, counted: &Counted, walk: &Walk, turns: Option<Turns>, node: NodeId) {
+        let left = turns.map_or(usize::MAX, |turns| turns.max - turns.done);
+        // Below the root, rows are kept for the whole alone.
+        let as_row = node == NodeId::ROOT || left >= walk.longest && counted.is_long();
+        match as_row {
+            true => self.mask.row(counted.row(left, walk.longest)),
+            false => self.mask.ids.extend(counted.tokens(left)),
+        }
+    }
+
+    /// Walks what is left of the tokens that leave an island.
+    fn resume(
+        &mut self,
+        island: &FixedIsland,
+        walk: &Walk,
+        (next, bytes): (Level, ByteSet),
+        (exit, turns): (FrameRef, Option<Turns>),
+    ) -> Result<(), StepError> {
+        let key = (walk.number, exit);
+        let is_shared = turns.is_none() && !exit.is_scratch();
+        if is_shared && let Some(known) = self.tables.resumed.get(&key) {
+            self.mask.ids.extend_from_slice(&known);
+            return Ok(());
+        }
+        let first = self.mask.ids.len();
+        let mut sets = Vec::new();
+        let walks = self.tables.program.walks();
+        walk.exits_by(&walks, island, &bytes, |exits| sets.push(exits.clone()));
+        for exits in sets {
+            let from = self.mask.ids.len();
+            self.trie(&exits.trie, false, next)?;
+            if let Some(turns) = turns {
+                let mut kept = from;
+                for at in from..self.mask.ids.len() {
+                    let id = self.mask.ids[at];
+                    let done = turns.done + exits.count(TokenId::new(id));
+                    if (turns.min..=turns.max).contains(&done) {
+                        self.mask.ids[kept] = id;
+                        kept += 1;
+                    }
+                }
+                self.mask.ids.truncate(kept);
+            }
+        }
+        if is_shared {
+            let found: Arc<[u32]> = self.mask.ids[first..].into();
+            self.tables.spend(found.len() * 4 + 96);
+            self.tables.resumed.insert(key, found);
+        }
+        Ok(())
+    }
+}
+
+impl Turns {
+    /// Whether no token of a walk comes near to a bound.
+    fn is_free(self, longest: usize) -> bool {
+        self.done >= self.min && self.max - self.done >= longest
+    }
+}

@@ -1,0 +1,161 @@
+//! From the nodes of a body to positions and edges.
+
+use crate::{
+    boolean::language,
+    place::Callee,
+    program::{Program, constraint},
+    states::{Edge, Positions},
+};
+use formwork_automata::{ByteSet, CancellationToken};
+use formwork_core::StepError;
+use formwork_grammar::{Body, ExprId, Node, Repeat};
+use std::sync::Arc;
+
+/// Repetitions of up to so many turns are unrolled.
+const UNROLLED: u32 = 2;
+
+/// One body while its nodes become positions.
+pub(crate) struct Pouring<'p> {
+    program: &'p Program,
+    body: &'p Arc<Body>,
+    edges: Vec<Vec<Edge>>,
+    pending: Vec<(ExprId, u32, u32)>,
+}
+
+impl<'p> Pouring<'p> {
+    pub(crate) fn new(program: &'p Program, body: &'p Arc<Body>) -> Self {
+        Self { program, body, edges: Vec::new(), pending: Vec::new() }
+    }
+
+    /// The positions of a node.
+    pub(crate) fn pour(mut self, root: ExprId) -> Result<Positions, StepError> {
+        let start = self.position();
+        let end = self.position();
+        self.pending.push((root, start, end));
+        while let Some((expr, from, to)) = self.pending.pop() {
+            self.node(expr, from, to)?;
+        }
+        Ok(Positions { edges: self.edges, end })
+    }
+
+    fn position(&mut self) -> u32 {
+        self.edges.push(Vec::new());
+        u32::try_from(self.edges.len() - 1).expect("nodes are limited")
+    }
+
+    fn edge(&mut self, from: u32, edge: Edge) {
+        self.edges[from as usize].push(edge);
+    }
+
+    fn node(&mut self, expr: ExprId, from: u32, to: u32) -> Result<(), StepError> {
+        let body = self.body;
+        match &body.nodes()[expr.index()] {
+            Node::Never => {}
+            Node::Empty => self.edge(from, Edge::Empty(to)),
+            Node::Literal(bytes) => self.literal(bytes, from, to),
+            Node::Bytes(bytes) => self.edge(from, Edge::Bytes(*bytes, to)),
+            Node::Seq(parts) => self.sequence(parts, from, to),
+            Node::Alt(choices) => {
+                self.pending.extend(choices.iter().map(|&choice| (choice, from, to)));
+            }
+            Node::Repeat(repeat) => self.repeat(*repeat, from, to),
+            Node::Rule(rule) => {
+                let callee = Callee::Island(self.program.rule(*rule));
+                self.edge(from, Edge::Call(callee, to));
+            }
+            Node::Automaton(dfa) => {
+                let callee = Callee::Island(self.program.automaton(dfa));
+                self.edge(from, Edge::Call(callee, to));
+            }
+            Node::And(_) | Node::Not(_) => self.boolean(expr, from, to)?,
+            Node::Annotated { expr, .. } => self.pending.push((*expr, from, to)),
+            other => return Err(constraint(unsupported(other).unwrap_or("an unknown construct"))),
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, bytes: &[u8], from: u32, to: u32) {
+        let mut at = from;
+        for (index, &byte) in bytes.iter().enumerate() {
+            let next = if index + 1 == bytes.len() { to } else { self.position() };
+            self.edge(at, Edge::Bytes(ByteSet::single(byte), next));
+            at = next;
+        }
+    }
+
+    fn sequence(&mut self, parts: &[ExprId], from: u32, to: u32) {
+        let mut at = from;
+        for (index, &part) in parts.iter().enumerate() {
+            let next = if index + 1 == parts.len() { to } else { self.position() };
+            self.pending.push((part, at, next));
+            at = next;
+        }
+    }
+
+    fn repeat(&mut self, Repeat { expr, min, max }: Repeat, from: u32, to: u32) {
+        let symbol = match &self.body.nodes()[expr.index()] {
+            Node::Automaton(dfa) => Some(self.program.automaton(dfa)),
+            Node::Bytes(bytes) => Some(self.program.bytes(*bytes)),
+            _ => None,
+        };
+        match (symbol, max) {
+            (_, Some(max)) if max <= UNROLLED => self.unroll(expr, (min, max), from, to),
+            (None, None) if min <= UNROLLED => self.cycle(expr, min, from, to),
+            (symbol, max) => {
+                let island = symbol.unwrap_or_else(|| self.program.part(self.body, expr));
+                let callee = self.program.loop_over(island, min, max);
+                self.edge(from, Edge::Call(callee, to));
+            }
+        }
+    }
+
+    fn unroll(&mut self, expr: ExprId, (min, max): (u32, u32), from: u32, to: u32) {
+        let mut at = from;
+        for turn in 0..max {
+            if turn >= min {
+                self.edge(at, Edge::Empty(to));
+            }
+            let next = if turn + 1 == max { to } else { self.position() };
+            self.pending.push((expr, at, next));
+            at = next;
+        }
+    }
+
+    /// `min` turns, then any number. The cycle has a position of its own, so that nothing else that
+    /// begins where it begins can be read after a turn.
+    fn cycle(&mut self, expr: ExprId, min: u32, from: u32, to: u32) {
+        let mut at = from;
+        for _ in 0..min {
+            let next = self.position();
+            self.pending.push((expr, at, next));
+            at = next;
+        }
+        let turn = self.position();
+        self.edge(at, Edge::Empty(turn));
+        self.pending.push((expr, turn, turn));
+        self.edge(turn, Edge::Empty(to));
+    }
+
+    /// Intersections and complements become one automaton.
+    fn boolean(&mut self, expr: ExprId, from: u32, to: u32) -> Result<(), StepError> {
+        let Program { grammar, limits, .. } = self.program;
+        let dfa = language(grammar, self.body, expr, limits, &CancellationToken::new());
+        let dfa = dfa.map_err(constraint)?;
+        if !dfa.is_empty() {
+            let callee = Callee::Island(self.program.automaton(&Arc::new(dfa)));
+            self.edge(from, Edge::Call(callee, to));
+        }
+        Ok(())
+    }
+}
+
+/// The construct that this backend lacks, if the node is one.
+pub(crate) fn unsupported(node: &Node) -> Option<&'static str> {
+    match node {
+        Node::Tokens(_) => Some("token sets"),
+        Node::LookAhead(_) => Some("look-ahead"),
+        Node::Permute(_) => Some("unordered or distinct items"),
+        Node::TokenLimit { .. } => Some("token limits"),
+        _ => None,
+    }
+}

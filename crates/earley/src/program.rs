@@ -1,0 +1,189 @@
+//! A grammar as islands that call each other, made as far as they are needed.
+//!
+//! # Islands
+//! - The *body of a rule*, or of a counted repetition: [`States`], determinised as far as visited.
+//! - A *fixed* island: an automaton that the grammar holds or that a boolean node stands for. It
+//!   calls nothing, belongs to the vocabulary, and is shared by all grammars ([`FixedIsland`]).
+//!
+//! # Repetitions
+//! Unbounded ones are cycles of positions, short ones are unrolled, all others are loops: a frame
+//! that counts turns. Runs of single symbols (characters, white space) are loops over a fixed
+//! island, whose masks are known in advance.
+
+use crate::{
+    fixed::{FixedIsland, FixedIslands},
+    place::Callee,
+    pour::Pouring,
+    states::States,
+    walks::Walks,
+};
+use formwork_automata::{ByteSet, Dfa};
+use formwork_core::{Limits, StepError, Vocabulary};
+use formwork_grammar::{Body, ExprId, Grammar, RuleId};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The islands and loops of a grammar.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) grammar: Arc<Grammar>,
+    pub(crate) vocabulary: Arc<Vocabulary>,
+    pub(crate) limits: Limits,
+    fixed: Arc<FixedIslands>,
+    islands: boxcar::Vec<Island>,
+    loops: boxcar::Vec<Loop>,
+    numbers: Mutex<Numbers>,
+}
+
+/// What has been numbered so far.
+#[derive(Debug, Default)]
+struct Numbers {
+    rules: FxHashMap<RuleId, u32>,
+    fixed: FxHashMap<usize, u32>,
+}
+
+/// An island.
+#[derive(Debug)]
+pub(crate) enum Island {
+    Body(BodyIsland),
+    Fixed(Arc<FixedIsland>),
+}
+
+/// The body of a rule or of a loop.
+#[derive(Debug)]
+pub(crate) struct BodyIsland {
+    source: Source,
+    states: OnceLock<Result<Box<States>, StepError>>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Rule(RuleId),
+    Part(Arc<Body>, ExprId),
+}
+
+/// A counted repetition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    /// What is repeated.
+    pub(crate) body: u32,
+    pub(crate) min: u32,
+    pub(crate) max: Option<u32>,
+}
+
+impl Program {
+    /// The program of a grammar; nothing is lowered yet. Island 0 is the root.
+    pub(crate) fn new(grammar: Arc<Grammar>, vocabulary: Arc<Vocabulary>, limits: Limits) -> Self {
+        let program = Self {
+            fixed: FixedIslands::of(&vocabulary),
+            grammar,
+            vocabulary,
+            limits,
+            islands: boxcar::Vec::new(),
+            loops: boxcar::Vec::new(),
+            numbers: Mutex::default(),
+        };
+        program.rule(program.grammar.root());
+        program
+    }
+
+    pub(crate) fn island(&self, island: u32) -> &Island {
+        &self.islands[island as usize]
+    }
+
+    pub(crate) fn repetition(&self, repetition: u32) -> Loop {
+        self.loops[repetition as usize]
+    }
+
+    /// The walks over fixed islands.
+    pub(crate) fn walks(&self) -> Walks<'_> {
+        Walks { vocabulary: &self.vocabulary, islands: &self.fixed }
+    }
+
+    /// Number of islands so far.
+    pub(crate) fn island_count(&self) -> usize {
+        self.islands.count()
+    }
+
+    /// States of bodies made so far.
+    pub(crate) fn state_count(&self) -> usize {
+        self.bodies().map(|states| states.len()).sum()
+    }
+
+    /// Heap bytes held, about; fixed islands are the vocabulary's.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bodies().map(States::memory_bytes).sum::<usize>() + self.islands.count() * 128
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = &States> {
+        self.islands.iter().filter_map(|(_, island)| match island {
+            Island::Body(body) => body.states.get()?.as_deref().ok(),
+            Island::Fixed(_) => None,
+        })
+    }
+
+    /// The states of a body, lowered now if it has not been.
+    pub(crate) fn states<'p>(&'p self, body: &'p BodyIsland) -> Result<&'p States, StepError> {
+        let states = body.states.get_or_init(|| self.lower(&body.source));
+        states.as_deref().map_err(Clone::clone)
+    }
+
+    fn lower(&self, source: &Source) -> Result<Box<States>, StepError> {
+        let (body, root) = match source {
+            Source::Rule(rule) => {
+                let body = self.grammar.body(*rule).map_err(constraint)?;
+                let root = body.root();
+                (body, root)
+            }
+            Source::Part(body, root) => (body.clone(), *root),
+        };
+        let positions = Pouring::new(self, &body).pour(root)?;
+        Ok(Box::new(States::new(positions)))
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, Numbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The island of a rule.
+    pub(crate) fn rule(&self, rule: RuleId) -> u32 {
+        *self.numbers().rules.entry(rule).or_insert_with(|| self.push_body(Source::Rule(rule)))
+    }
+
+    fn push_body(&self, source: Source) -> u32 {
+        self.push(Island::Body(BodyIsland { source, states: OnceLock::new() }))
+    }
+
+    fn push(&self, island: Island) -> u32 {
+        u32::try_from(self.islands.push(island)).expect("fewer islands than nodes")
+    }
+
+    /// The island of an automaton.
+    pub(crate) fn automaton(&self, dfa: &Arc<Dfa>) -> u32 {
+        let island = self.fixed.island(dfa);
+        // The island lives as long as its entry in `islands`, so its address names it.
+        let address = Arc::as_ptr(&island).addr();
+        *self.numbers().fixed.entry(address).or_insert_with(|| self.push(Island::Fixed(island)))
+    }
+
+    /// The island of a set of bytes.
+    pub(crate) fn bytes(&self, bytes: ByteSet) -> u32 {
+        self.automaton(&self.fixed.single(bytes))
+    }
+
+    /// A loop over an island.
+    pub(crate) fn loop_over(&self, body: u32, min: u32, max: Option<u32>) -> Callee {
+        let repetition = self.loops.push(Loop { body, min, max });
+        Callee::Loop(u32::try_from(repetition).expect("fewer loops than nodes"))
+    }
+
+    /// The island of a part of a body.
+    pub(crate) fn part(&self, body: &Arc<Body>, root: ExprId) -> u32 {
+        self.push_body(Source::Part(body.clone(), root))
+    }
+}
+
+/// The error of a part of the constraint that is looked at late.
+pub(crate) fn constraint(error: impl std::fmt::Display) -> StepError {
+    StepError::Constraint { reason: error.to_string().into() }
+}

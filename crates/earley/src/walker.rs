@@ -1,0 +1,459 @@
+//! Reading bytes: threads, levels, and the frames that a walk opens.
+//!
+//! A walk works in scratch memory: the activations it opens are numbered apart ([`SCRATCH`]) and
+//! dropped when it goes back. Only what an accepted token leads to is entered into the tables.
+//!
+//! # Invariant
+//! A level has one thread a place, and one activation a place that opened frames: what would be a
+//! second one has its frame added to the first one's. So a level is never longer than the grammar,
+//! however ambiguous it is.
+
+use crate::{
+    closure::Reach,
+    place::{Closure, FrameRef, FrameShape, FrameTemplate, Place, SCRATCH, Thread},
+    program::Island,
+    tables::{Activation, Tables},
+};
+use formwork_automata::ByteSet;
+use formwork_core::StepError;
+use std::cell::Cell;
+
+/// Scratch memory, kept between walks so that they do not allocate.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    activations: Vec<Activation>,
+    threads: Vec<Thread>,
+    pending: Vec<Thread>,
+    leaving: Vec<FrameRef>,
+    opened: Vec<Opened>,
+    left: Vec<FrameRef>,
+}
+
+/// A place whose closure the level in hand has.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    place: Place,
+    own: FrameRef,
+    /// The activation of its frames, if it has any.
+    activation: Option<u32>,
+}
+
+thread_local! {
+    static MEMORY: Cell<Memory> = Cell::default();
+}
+
+/// Threads on the stack of a walk, and whether the output can end there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+    pub(crate) accepting: bool,
+}
+
+/// A place to come back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checkpoint {
+    threads: usize,
+    activations: usize,
+}
+
+/// Reads bytes from configurations.
+#[derive(Debug)]
+pub(crate) struct Walker<'t> {
+    pub(crate) tables: &'t Tables,
+    memory: Memory,
+    accepting: bool,
+    /// Where the threads of the level in hand begin, and its activations.
+    first: usize,
+    first_activation: usize,
+    steps: u64,
+}
+
+impl Drop for Walker<'_> {
+    fn drop(&mut self) {
+        let mut memory = std::mem::take(&mut self.memory);
+        memory.threads.clear();
+        memory.activations.clear();
+        MEMORY.set(memory);
+    }
+}
+
+impl<'t> Walker<'t> {
+    pub(crate) fn new(tables: &'t Tables) -> Self {
+        Self {
+            tables,
+            memory: MEMORY.take(),
+            accepting: false,
+            first: 0,
+            first_activation: 0,
+            steps: 0,
+        }
+    }
+
+    /// Counts steps.
+    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), StepError> {
+        self.steps += steps as u64;
+        let limit = self.tables.program.limits.mask_steps;
+        match self.steps {
+            steps if steps > limit => Err(StepError::MaskSteps { limit }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn threads(&self, level: Level) -> &[Thread] {
+        &self.memory.threads[level.first..level.end]
+    }
+
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        let Memory { threads, activations, .. } = &self.memory;
+        Checkpoint { threads: threads.len(), activations: activations.len() }
+    }
+
+    /// Drops what was opened since.
+    pub(crate) fn back_to(&mut self, checkpoint: Checkpoint) {
+        self.memory.threads.truncate(checkpoint.threads);
+        self.memory.activations.truncate(checkpoint.activations);
+    }
+
+    /// The level of these threads, which are closed.
+    pub(crate) fn level_of(&mut self, threads: &[Thread], accepting: bool) -> Level {
+        let first = self.memory.threads.len();
+        self.memory.threads.extend_from_slice(threads);
+        Level { first, end: self.memory.threads.len(), accepting }
+    }
+
+    /// The level of a thread that is not closed.
+    pub(crate) fn start(&mut self, thread: Thread) -> Result<Level, StepError> {
+        self.begin();
+        self.memory.pending.push(thread);
+        self.close()?;
+        Ok(self.end())
+    }
+
+    /// The level after leaving a frame.
+    pub(crate) fn leave(&mut self, frame: FrameRef) -> Result<Level, StepError> {
+        self.begin();
+        self.memory.leaving.push(frame);
+        self.close()?;
+        Ok(self.end())
+    }
+
+    /// The level after a byte.
+    pub(crate) fn read(&mut self, level: Level, byte: u8) -> Result<Level, StepError> {
+        self.begin();
+        self.spend(1 + level.end - level.first)?;
+        for at in level.first..level.end {
+            let thread = self.memory.threads[at];
+            if let Some(place) = self.next(thread.place, byte)? {
+                self.memory.pending.push(Thread { place, frame: thread.frame });
+                self.close()?;
+            }
+        }
+        Ok(self.end())
+    }
+
+    /// The bytes that the threads of a level read.
+    pub(crate) fn bytes(&self, level: Level) -> Result<ByteSet, StepError> {
+        let mut bytes = ByteSet::EMPTY;
+        for thread in self.threads(level) {
+            bytes = bytes.union(&self.tables.program.bytes_at(thread.place)?);
+        }
+        Ok(bytes)
+    }
+
+    pub(crate) fn activation(&self, frame: FrameRef) -> &Activation {
+        match frame.is_scratch() {
+            true => &self.memory.activations[(frame.activation & !SCRATCH) as usize],
+            false => self.tables.activation_at(frame.activation),
+        }
+    }
+
+    fn next(&self, place: Place, byte: u8) -> Result<Option<Place>, StepError> {
+        let program = &self.tables.program;
+        let state = match program.island(place.island) {
+            Island::Fixed(island) => {
+                let next = island.dfa.next(island.state(place.state), byte);
+                (!next.is_dead()).then(|| next.as_u32())
+            }
+            Island::Body(body) => {
+                let states = program.states(body)?;
+                states.next(states.get(place.state), byte)
+            }
+        };
+        Ok(state.map(|state| Place { island: place.island, state }))
+    }
+
+    fn begin(&mut self) {
+        self.first = self.memory.threads.len();
+        self.first_activation = self.memory.activations.len();
+        self.accepting = false;
+        self.memory.opened.clear();
+        self.memory.left.clear();
+    }
+
+    fn end(&self) -> Level {
+        Level { first: self.first, end: self.memory.threads.len(), accepting: self.accepting }
+    }
+
+    fn push(&mut self, thread: Thread) {
+        let level = &self.memory.threads[self.first..];
+        match level.iter().position(|known| known.place == thread.place) {
+            None => self.memory.threads.push(thread),
+            Some(at) => {
+                let at = self.first + at;
+                let known = self.memory.threads[at].frame;
+                self.memory.threads[at].frame = self.union(known, thread.frame);
+            }
+        }
+    }
+
+    /// Whether a frame is another one, or a union with it that this level made.
+    fn holds(&self, known: FrameRef, frame: FrameRef) -> bool {
+        let number = (known.activation & !SCRATCH) as usize;
+        let is_own = known.is_scratch() && number >= self.first_activation;
+        known == frame
+            || is_own
+                && match &self.memory.activations[number] {
+                    Activation::Union(members) => members.contains(&frame),
+                    _ => false,
+                }
+    }
+
+    /// A frame that is either of two. A union of this level is added to: nothing else holds it but
+    /// threads that want the same.
+    fn union(&mut self, known: FrameRef, frame: FrameRef) -> FrameRef {
+        if known == frame {
+            return known;
+        }
+        let number = (known.activation & !SCRATCH) as usize;
+        if known.is_scratch()
+            && number >= self.first_activation
+            && let Activation::Union(members) = &mut self.memory.activations[number]
+        {
+            if !members.contains(&frame) {
+                members.push(frame);
+            }
+            return known;
+        }
+        let activation = self.open(Activation::Union(vec![known, frame]));
+        FrameRef { activation, index: 0 }
+    }
+
+    fn open(&mut self, activation: Activation) -> u32 {
+        let number = u32::try_from(self.memory.activations.len()).expect("bounded by steps");
+        self.memory.activations.push(activation);
+        number | SCRATCH
+    }
+
+    /// Closes the pending threads and frames.
+    fn close(&mut self) -> Result<(), StepError> {
+        loop {
+            if let Some(thread) = self.memory.pending.pop() {
+                self.reach(thread)?;
+            } else if let Some(frame) = self.memory.leaving.pop() {
+                self.leave_frame(frame)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn reach(&mut self, thread: Thread) -> Result<(), StepError> {
+        let tables = self.tables;
+        match tables.program.reach(thread.place)? {
+            Reach::Plain { reads, leaves } => {
+                if reads {
+                    self.push(thread);
+                }
+                if leaves {
+                    self.memory.leaving.push(thread.frame);
+                }
+            }
+            Reach::Full(closure) => {
+                if self.enter(thread, closure)? && closure.leaves {
+                    self.memory.leaving.push(thread.frame);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The threads of a closure, on top of a frame. Says whether that is anything new.
+    fn enter(&mut self, thread: Thread, closure: &Closure) -> Result<bool, StepError> {
+        self.spend(closure.threads.len())?;
+        let Thread { place, frame: own } = thread;
+        if let Some(at) = self.memory.opened.iter().position(|opened| opened.place == place) {
+            return Ok(self.enter_again(at, own, closure));
+        }
+        let activation = match closure.frames.is_empty() {
+            true => None,
+            false => Some(self.open(Activation::Call { origin: place, own })),
+        };
+        self.memory.opened.push(Opened { place, own, activation });
+        for &(place, frame) in &closure.threads {
+            let frame = resolve(frame, own, activation.unwrap_or_default());
+            self.push(Thread { place, frame });
+        }
+        Ok(true)
+    }
+
+    /// The same on top of one more frame.
+    fn enter_again(&mut self, at: usize, own: FrameRef, closure: &Closure) -> bool {
+        let opened = self.memory.opened[at];
+        if self.holds(opened.own, own) {
+            return false;
+        }
+        let both = self.union(opened.own, own);
+        self.memory.opened[at].own = both;
+        if let Some(activation) = opened.activation {
+            let activation = &mut self.memory.activations[(activation & !SCRATCH) as usize];
+            *activation = Activation::Call { origin: opened.place, own: both };
+        }
+        for &(place, frame) in &closure.threads {
+            if frame == FrameTemplate::Own {
+                self.push(Thread { place, frame: own });
+            }
+        }
+        true
+    }
+
+    fn leave_frame(&mut self, frame: FrameRef) -> Result<(), StepError> {
+        self.spend(1)?;
+        if self.memory.left.contains(&frame) {
+            return Ok(());
+        }
+        self.memory.left.push(frame);
+        let tables = self.tables;
+        match *self.activation(frame) {
+            Activation::Root => self.accepting = true,
+            Activation::Union(ref frames) => {
+                let frames = frames.clone();
+                self.memory.leaving.extend(frames);
+            }
+            Activation::Loop { repetition, count, exit } => {
+                self.turn(frame, (repetition, count), exit)?;
+            }
+            Activation::Call { origin, own } => {
+                let Reach::Full(closure) = tables.program.reach(origin)? else {
+                    unreachable!("plain places open no frames")
+                };
+                match &closure.frames[frame.index as usize] {
+                    FrameShape::Call { returns, tails } => {
+                        let frames = tails.iter().map(|&t| resolve(t, own, frame.activation));
+                        self.memory.leaving.extend(frames);
+                        let threads = returns.iter().map(|back| Thread {
+                            place: back.place,
+                            frame: resolve(back.frame, own, frame.activation),
+                        });
+                        self.memory.pending.extend(threads);
+                    }
+                    FrameShape::Loop { repetition, exit } => {
+                        let exit = resolve(*exit, own, frame.activation);
+                        self.turn(frame, (*repetition, 0), exit)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a turn of a loop after `count` others: the loop ends, or goes on, or both.
+    fn turn(
+        &mut self,
+        frame: FrameRef,
+        (repetition, count): (u32, u32),
+        exit: FrameRef,
+    ) -> Result<(), StepError> {
+        let tables = self.tables;
+        let shape = tables.program.repetition(repetition);
+        let done = count.saturating_add(1);
+        if done >= shape.min {
+            self.memory.leaving.push(exit);
+        }
+        if shape.max.is_some_and(|max| done >= max) {
+            return Ok(());
+        }
+        // Without a bound above, turns past the least are not told apart.
+        let next = if shape.max.is_none() { done.min(shape.min) } else { done };
+        let frame = match next == count {
+            true => frame,
+            false => {
+                let activation = self.open(Activation::Loop { repetition, count: next, exit });
+                FrameRef { activation, index: 0 }
+            }
+        };
+        let thread = Thread { place: tables.program.start(shape.body), frame };
+        let empty = match tables.program.reach(thread.place)? {
+            Reach::Plain { reads, leaves } => {
+                if reads {
+                    self.push(thread);
+                }
+                leaves
+            }
+            Reach::Full(closure) => {
+                self.enter(thread, closure)?;
+                closure.leaves
+            }
+        };
+        if empty {
+            self.memory.leaving.push(exit);
+        }
+        Ok(())
+    }
+
+    /// Enters the threads of a level, and the frames they need, into the tables.
+    pub(crate) fn commit(&mut self, level: Level) -> u32 {
+        let mut numbers: Vec<Option<u32>> = vec![None; self.memory.activations.len()];
+        let mut pending: Vec<u32> = Vec::new();
+        let roots = self.threads(level).iter().map(|thread| thread.frame);
+        pending.extend(roots.filter(|frame| frame.is_scratch()).map(|frame| frame.activation));
+        // An activation after those it names; they are acyclic.
+        while let Some(&number) = pending.last() {
+            let at = (number & !SCRATCH) as usize;
+            let activation = &self.memory.activations[at];
+            let before = pending.len();
+            if numbers[at].is_none() {
+                activation.for_each_frame(|frame| {
+                    if frame.is_scratch() && renamed(frame, &numbers).is_none() {
+                        pending.push(frame.activation);
+                    }
+                });
+            }
+            if pending.len() == before {
+                pending.pop();
+                let rename = |frame| renamed(frame, &numbers).expect("entered before");
+                let entered = activation.renamed(rename);
+                numbers[at] = Some(self.tables.activation(entered));
+            }
+        }
+        let mut threads: Vec<Thread> = self
+            .threads(level)
+            .iter()
+            .map(|thread| {
+                let frame = renamed(thread.frame, &numbers).expect("entered above");
+                Thread { frame, ..*thread }
+            })
+            .collect();
+        threads.sort_unstable();
+        threads.dedup();
+        self.tables.configuration(&threads, level.accepting)
+    }
+}
+
+fn resolve(frame: FrameTemplate, own: FrameRef, activation: u32) -> FrameRef {
+    match frame {
+        FrameTemplate::Own => own,
+        FrameTemplate::Local(index) => FrameRef { activation, index },
+    }
+}
+
+/// The frame in the tables, if its activation has been entered.
+fn renamed(frame: FrameRef, numbers: &[Option<u32>]) -> Option<FrameRef> {
+    match frame.is_scratch() {
+        true => {
+            let activation = numbers[(frame.activation & !SCRATCH) as usize]?;
+            Some(FrameRef { activation, ..frame })
+        }
+        false => Some(frame),
+    }
+}

@@ -1,0 +1,372 @@
+//! Walks over fixed islands: which tokens stay inside, and what is left of those that leave.
+
+use crate::fixed::{FixedIsland, FixedIslands};
+use formwork_automata::{ByteSet, StateId};
+use formwork_mask::{RowMut, words_for};
+use formwork_slices::{Fits, SliceRow};
+use formwork_vocab::{NodeId, TokenId, TokenTrie, Vocabulary, WalkScratch};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
+};
+
+/// More tokens than this are a row, fewer a list.
+const LIST: usize = 256;
+/// So many exits are kept together, whatever byte they go on with.
+const MAX_EXITS: usize = 30_000;
+
+/// The tokens that stay inside an island, or go through a run of its words.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// A number that no other walk of the process has.
+    pub(crate) number: u64,
+    pub(crate) inside: Inside,
+    pub(crate) exits: ExitSets,
+    /// Bytes that stay inside where the island can be left: exits by these are not listed.
+    pub(crate) ambiguous: ByteSet,
+    /// The most words that a token of a run takes, begun ones included; 0 within an island.
+    pub(crate) longest: usize,
+    /// Trie nodes visited, until somebody has counted them.
+    nodes: AtomicUsize,
+}
+
+/// Tokens.
+#[derive(Debug)]
+pub(crate) enum Inside {
+    List(Box<[u32]>),
+    Row(Arc<[i32]>),
+    /// Of a run: by the number of words, and rows made of them.
+    Counted(Counted),
+}
+
+/// Tokens by the number of words of a run that they begin.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    tokens: Box<[(u16, u32)]>,
+    row: Arc<[i32]>,
+    bounded: Box<[OnceLock<Arc<[i32]>>]>,
+    model_len: usize,
+}
+
+/// Rows for bounds below this are kept.
+const KEPT_BOUNDS: usize = 64;
+
+/// What is left of tokens that leave an island.
+#[derive(Debug)]
+pub(crate) enum ExitSets {
+    All(Arc<Exits>),
+    /// Too many for one: by the first byte of what is left, made when asked for.
+    ByByte {
+        island: StateId,
+        node: NodeId,
+        sets: Box<[OnceLock<Arc<Exits>>; 256]>,
+    },
+}
+
+/// What is left of some tokens, as a trie.
+#[derive(Debug)]
+pub(crate) struct Exits {
+    pub(crate) trie: TokenTrie,
+    /// For runs: words taken before the exit, by token, ascending.
+    counts: Box<[(TokenId, u16)]>,
+}
+
+impl Exits {
+    /// Words of the run that a token takes before it leaves.
+    pub(crate) fn count(&self, token: TokenId) -> usize {
+        let at = self.counts.binary_search_by_key(&token, |count| count.0);
+        at.map_or(0, |at| usize::from(self.counts[at].1))
+    }
+}
+
+impl Counted {
+    /// The row of the tokens of at most so many words.
+    pub(crate) fn row(&self, bound: usize, longest: usize) -> Arc<[i32]> {
+        if bound >= longest {
+            return self.row.clone();
+        }
+        match self.bounded.get(bound) {
+            Some(row) => row.get_or_init(|| self.make(bound)).clone(),
+            None => self.make(bound),
+        }
+    }
+
+    /// Whether there are enough tokens for a row.
+    pub(crate) fn is_long(&self) -> bool {
+        self.tokens.len() > LIST
+    }
+
+    /// The tokens of at most so many words.
+    pub(crate) fn tokens(&self, bound: usize) -> impl Iterator<Item = u32> + '_ {
+        let end = self.tokens.partition_point(|token| usize::from(token.0) <= bound);
+        self.tokens[..end].iter().map(|token| token.1)
+    }
+
+    fn make(&self, bound: usize) -> Arc<[i32]> {
+        row(self.model_len, self.tokens(bound))
+    }
+}
+
+fn row(model_len: usize, tokens: impl Iterator<Item = u32>) -> Arc<[i32]> {
+    let mut words = vec![0; words_for(model_len)];
+    let mut bits = RowMut::new(&mut words, model_len);
+    tokens.for_each(|token| bits.set(token as usize));
+    words.into()
+}
+
+impl Walk {
+    /// The trie nodes that were visited, told once: to the mask that needed them first.
+    pub(crate) fn take_nodes(&self) -> usize {
+        match self.nodes.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.nodes.swap(0, Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let exits = |exits: &Exits| exits.trie.memory_bytes() + exits.counts.len() * 8;
+        let inside = match &self.inside {
+            Inside::List(list) => list.len() * 4,
+            Inside::Row(row) => row.len() * 4,
+            Inside::Counted(counted) => counted.tokens.len() * 8 + counted.row.len() * 4,
+        };
+        inside
+            + 512
+            + match &self.exits {
+                ExitSets::All(all) => exits(all),
+                ExitSets::ByByte { .. } => 256 * 16,
+            }
+    }
+
+    /// The exits by bytes of a set; more may be among them.
+    pub(crate) fn exits_by(
+        &self,
+        walks: &Walks<'_>,
+        island: &FixedIsland,
+        bytes: &ByteSet,
+        mut visit: impl FnMut(&Arc<Exits>),
+    ) {
+        match &self.exits {
+            ExitSets::All(all) => visit(all),
+            ExitSets::ByByte { island: state, node, sets } => {
+                let is_run = self.longest > 0;
+                for byte in bytes.iter() {
+                    let set = &sets[usize::from(byte)];
+                    visit(set.get_or_init(|| {
+                        let only = ByteSet::single(byte);
+                        let mut collected = Collected::new(walks.vocabulary, is_run, only);
+                        walks.collect(island, (*state, *node), &mut collected);
+                        Arc::new(collected.exits())
+                    }));
+                }
+            }
+        }
+    }
+}
+
+/// What walks need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walks<'a> {
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) islands: &'a FixedIslands,
+}
+
+impl Walks<'_> {
+    /// The walk from a state at a node.
+    pub(crate) fn within(&self, island: &FixedIsland, state: StateId, node: NodeId) -> Walk {
+        let mut collected = Collected::new(self.vocabulary, false, ByteSet::FULL);
+        let slices;
+        let row = match node == NodeId::ROOT && island.out(state).len() >= 64 {
+            true => {
+                slices = self.islands.slices(self.vocabulary);
+                let candidates = slices.all().iter().filter(|s| s.is_candidate(island.out(state)));
+                let fitting = candidates.map(|slice| {
+                    let fits = Fits::new(&island.dfa, slice.class(), [state]);
+                    slice.row(fits.fit(state)).filter(|row| row.count() == slice.len())
+                });
+                fitting.flatten().next()
+            }
+            false => None,
+        };
+        let nodes = match row {
+            Some(row) => self.collect_beside(island, state, row, &mut collected),
+            None => self.collect(island, (state, node), &mut collected),
+        };
+        collected.walk((state, node), row, nodes)
+    }
+
+    /// The walk through any number of words, from a node.
+    pub(crate) fn run(&self, island: &FixedIsland, node: NodeId) -> Walk {
+        let mut collected = Collected::new(self.vocabulary, true, ByteSet::FULL);
+        let start = island.dfa.start();
+        let nodes = self.collect(island, (start, node), &mut collected);
+        collected.walk((start, node), None, nodes)
+    }
+
+    /// Walks the tokens that a class row does not hold. The state takes the tokens of the class to
+    /// their ends, so what leaves the island inside one leaves it by a byte that stays inside, and
+    /// is not listed in any case.
+    fn collect_beside(
+        &self,
+        island: &FixedIsland,
+        state: StateId,
+        row: SliceRow<'_>,
+        collected: &mut Collected<'_>,
+    ) -> usize {
+        let trie = self.vocabulary.trie();
+        let mut scratch = WalkScratch::default();
+        let step = |state, byte| next(island, state, byte);
+        let slice = row.slice();
+        collected.ambiguous = island.accepting_out;
+        slice.walk_other_nodes(trie, state, &mut scratch, step, |trie, node, state| {
+            collected.visit(island, trie, node, (state, 0));
+        })
+    }
+
+    fn collect(
+        &self,
+        island: &FixedIsland,
+        (state, node): (StateId, NodeId),
+        collected: &mut Collected<'_>,
+    ) -> usize {
+        let trie = self.vocabulary.trie();
+        if !collected.is_run {
+            let mut scratch = WalkScratch::default();
+            let step = |state, byte| next(island, state, byte);
+            let on_node = |node, state| collected.visit(island, trie, node, (state, 0));
+            return trie.walk_nodes_from(node, state, &mut scratch, step, on_node).nodes;
+        }
+        // States of a run: where in a word, and how many words have begun.
+        let mut scratch = WalkScratch::default();
+        let step = |(state, count): (StateId, u16), byte| {
+            let (from, count) = match island.dfa.is_accepting(state) || count == 0 {
+                true => (island.dfa.start(), count.saturating_add(1)),
+                false => (state, count),
+            };
+            Some((next(island, from, byte)?, count))
+        };
+        let on_node = |node, at| collected.visit(island, trie, node, at);
+        trie.walk_nodes_from(node, (state, 0), &mut scratch, step, on_node).nodes
+    }
+}
+
+fn next(island: &FixedIsland, state: StateId, byte: u8) -> Option<StateId> {
+    let next = island.dfa.next(state, byte);
+    (!next.is_dead()).then_some(next)
+}
+
+/// Tokens and exits while a walk goes on.
+struct Collected<'v> {
+    vocabulary: &'v Vocabulary,
+    is_run: bool,
+    /// Exits by other bytes are passed over.
+    bytes: ByteSet,
+    inside: Vec<(u16, u32)>,
+    exits: Vec<(&'v [u8], TokenId, u16)>,
+    too_many: bool,
+    ambiguous: ByteSet,
+    longest: u16,
+}
+
+impl<'v> Collected<'v> {
+    fn new(vocabulary: &'v Vocabulary, is_run: bool, bytes: ByteSet) -> Self {
+        Self {
+            vocabulary,
+            is_run,
+            bytes,
+            inside: Vec::new(),
+            exits: Vec::new(),
+            too_many: false,
+            ambiguous: ByteSet::EMPTY,
+            longest: 0,
+        }
+    }
+
+    fn visit(
+        &mut self,
+        island: &FixedIsland,
+        trie: &TokenTrie,
+        node: NodeId,
+        (state, count): (StateId, u16),
+    ) {
+        self.longest = self.longest.max(count);
+        self.inside.extend(trie.tokens(node).iter().map(|token| (count, token.as_u32())));
+        if !island.dfa.is_accepting(state) {
+            return;
+        }
+        let staying = match self.is_run {
+            true => island.out(island.dfa.start()),
+            false => island.out(state),
+        };
+        self.ambiguous = self.ambiguous.union(staying);
+        if self.too_many {
+            return;
+        }
+        let depth = trie.depth(node);
+        for (byte, child) in trie.children(node) {
+            if staying.contains(byte) || !self.bytes.contains(byte) {
+                continue;
+            }
+            let below = trie.tokens_below(child);
+            if self.bytes == ByteSet::FULL && self.exits.len() + below.len() > MAX_EXITS {
+                self.too_many = true;
+                self.exits = Vec::new();
+                return;
+            }
+            for &token in below {
+                let bytes = self.vocabulary.bytes(token).expect("tokens of a trie have bytes");
+                self.exits.push((&bytes[depth..], token, count));
+            }
+        }
+    }
+
+    fn exits(self) -> Exits {
+        let words = self.exits.iter().map(|exit| (exit.0, exit.1)).collect();
+        let trie = TokenTrie::of_words(words);
+        let mut counts: Vec<(TokenId, u16)> = match self.is_run {
+            true => self.exits.iter().map(|exit| (exit.1, exit.2)).collect(),
+            false => Vec::new(),
+        };
+        counts.sort_unstable();
+        Exits { trie, counts: counts.into() }
+    }
+
+    fn walk(
+        mut self,
+        (state, node): (StateId, NodeId),
+        row_of_class: Option<SliceRow<'_>>,
+        nodes: usize,
+    ) -> Walk {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let model_len = self.vocabulary.model_len();
+        let mut inside = std::mem::take(&mut self.inside);
+        let longest = if self.is_run { usize::from(self.longest).max(1) } else { 0 };
+        let inside = if self.is_run {
+            inside.sort_unstable();
+            let row = row(model_len, inside.iter().map(|token| token.1));
+            let bounded = (0..KEPT_BOUNDS.min(longest)).map(|_| OnceLock::new()).collect();
+            Inside::Counted(Counted { tokens: inside.into(), row, bounded, model_len })
+        } else if let Some(class) = row_of_class {
+            let mut words = vec![0; words_for(model_len)];
+            class.write(&mut words);
+            let mut bits = RowMut::new(&mut words, model_len);
+            inside.iter().for_each(|token| bits.set(token.1 as usize));
+            Inside::Row(words.into())
+        } else if inside.len() > LIST {
+            Inside::Row(row(model_len, inside.iter().map(|token| token.1)))
+        } else {
+            Inside::List(inside.iter().map(|token| token.1).collect())
+        };
+        let ambiguous = self.ambiguous;
+        let exits = match self.too_many {
+            true => ExitSets::ByByte {
+                island: state,
+                node,
+                sets: Box::new([const { OnceLock::new() }; 256]),
+            },
+            false => ExitSets::All(Arc::new(self.exits())),
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Walk { number, inside, exits, ambiguous, longest, nodes: AtomicUsize::new(nodes) }
+    }
+}
