@@ -24,6 +24,9 @@ use std::sync::{
 /// they use.
 const MAX_BYTES: usize = 64 << 20;
 
+/// Bytes of a symbol: a character of JSON is at most two escapes of six bytes.
+const MAX_SYMBOL_BYTES: usize = 12;
+
 /// The fixed islands of a vocabulary.
 #[derive(Debug)]
 pub(crate) struct FixedIslands {
@@ -43,7 +46,7 @@ pub(crate) struct FixedIsland {
     out: Box<[ByteSet]>,
     /// Bytes that can follow where a word can end.
     pub(crate) accepting_out: ByteSet,
-    /// Whether words are single symbols: none is empty, none begins another.
+    /// Whether words are single symbols: short, none empty, none the begin of another.
     pub(crate) is_symbol: bool,
     walks: DashMap<(StateId, NodeId), Arc<Walk>, FxBuildHasher>,
     runs: DashMap<NodeId, Arc<Walk>, FxBuildHasher>,
@@ -106,6 +109,7 @@ impl FixedIsland {
                 is_symbol &= out[state.index()].is_empty();
             }
         }
+        is_symbol &= dfa.longest_word_len().is_some_and(|len| len <= MAX_SYMBOL_BYTES);
         Self {
             states: std::iter::once(StateId::DEAD).chain(dfa.live_states()).collect(),
             out: out.into(),
