@@ -1,20 +1,14 @@
-//! From a constraint to a compiled grammar, front end and all rows included.
+//! From a constraint's text to a compiled grammar, front end and all.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use formwork::Constraint;
-use formwork_benches::{ORDER, compile, random_choices, vocabulary};
+use formwork_benches::{subjects, vocabulary};
 
-fn compiles(criterion: &mut Criterion) {
+fn compile(criterion: &mut Criterion) {
     let vocabulary = vocabulary().expect("a vocabulary");
-    let constraints = [
-        ("order schema", Constraint::JsonSchema(ORDER.into())),
-        ("date", Constraint::Regex("[0-9]{4}-[0-9]{2}-[0-9]{2}".into())),
-        ("words", Constraint::Regex("([a-z]+ ?){1,20}".into())),
-        ("10,000 choices", Constraint::Choice(random_choices(10_000))),
-    ];
-    for (name, constraint) in constraints {
-        criterion.bench_function(&format!("compile/{name}"), |bencher| {
-            bencher.iter(|| compile(&vocabulary, &constraint).expect("compiles"));
+    for subject in subjects(&vocabulary).expect("definitions that hold") {
+        let constraint = &subject.definition.constraint;
+        criterion.bench_function(&format!("compile/{}", subject.name), |bencher| {
+            bencher.iter(|| subject.compiler.compile(constraint).expect("it compiled before"));
         });
     }
 }
@@ -24,7 +18,7 @@ criterion_group! {
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(std::time::Duration::from_millis(300))
-        .measurement_time(std::time::Duration::from_secs(3));
-    targets = compiles
+        .measurement_time(std::time::Duration::from_secs(2));
+    targets = compile
 }
 criterion_main!(benches);

@@ -1,14 +1,24 @@
-//! What the benches share: the vocabulary they run on, and the constraints.
+//! What the benches share: the vocabulary they run on, and the definitions of what is measured.
 //!
 //! `FORMWORK_VOCAB` names a raw vocabulary table (see `formwork_tokenizers::raw_table`); without
 //! it the benches run on the embedded o200k_base.
+//!
+//! # Reading order
+//! `definition` (what a file under `data/` says), `subject` (a definition compiled and found to do
+//! what the file says).
+
+mod definition;
+mod subject;
+
+pub use definition::{Count, Definition, Expect, Outcome, Place, definitions};
+pub use subject::{Subject, greedy_tokens, subjects};
 
 use anyhow::{Context, Result};
-use formwork::{CompiledGrammar, Compiler, Constraint, Vocabulary};
-use rand::{Rng, SeedableRng, rngs::StdRng};
+use formwork::{TokenId, Vocabulary};
 use std::{fs::File, io::BufReader, sync::Arc};
 
-/// The vocabulary named by `FORMWORK_VOCAB`, or o200k_base; its trie built.
+/// The vocabulary named by `FORMWORK_VOCAB`, or o200k_base, with what is computed once per
+/// vocabulary.
 ///
 /// # Errors
 /// When the file cannot be read or is no vocabulary.
@@ -20,32 +30,44 @@ pub fn vocabulary() -> Result<Arc<Vocabulary>> {
         }
         None => formwork_tokenizers::o200k_base()?,
     };
-    vocabulary.trie();
+    formwork::prepare(&vocabulary);
     Ok(vocabulary)
 }
 
-/// The schema of the example order, without white space so that its automaton is small.
-pub const ORDER: &str = include_str!("../../examples/schemas/order.json");
-
-/// Random strings of 14 letters and digits: the large finite set of the literature on choices.
-#[must_use]
-pub fn random_choices(count: usize) -> Vec<String> {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    let mut random = StdRng::seed_from_u64(14);
-    (0..count)
-        .map(|_| {
-            (0..14).map(|_| char::from(LETTERS[random.random_range(0..LETTERS.len())])).collect()
-        })
-        .collect()
-}
-
-/// Compiles with defaults.
+/// The same tokens in a vocabulary that has computed nothing yet.
 ///
 /// # Errors
-/// What the compiler says.
-pub fn compile(
-    vocabulary: &Arc<Vocabulary>,
-    constraint: &Constraint,
-) -> Result<Arc<dyn CompiledGrammar>> {
-    Ok(Compiler::new(vocabulary.clone()).compile(constraint)?)
+/// None for tokens that are a vocabulary already.
+pub fn fresh(vocabulary: &Vocabulary) -> Result<Vocabulary> {
+    let len = u32::try_from(vocabulary.tokenizer_len())?;
+    let mut builder =
+        Vocabulary::builder(vocabulary.tokenizer_len()).model_size(vocabulary.model_len());
+    for id in (0..len).map(TokenId::new) {
+        if let Some(name) = vocabulary.special_name(id) {
+            builder = builder.special(id, name);
+        } else if let Some(bytes) = vocabulary.bytes(id) {
+            builder = builder.token(id, bytes);
+        }
+    }
+    let builder = vocabulary.eos().iter().fold(builder, |builder, &id| builder.eos(id));
+    Ok(builder.build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_vocabulary_is_the_same_vocabulary() {
+        let id = TokenId::new;
+        let vocabulary = Vocabulary::builder(5)
+            .token(id(0), b"ab")
+            .token(id(1), b"a")
+            .special(id(3), "<end>")
+            .eos(id(3))
+            .model_size(8)
+            .build()
+            .unwrap();
+        assert_eq!(fresh(&vocabulary).unwrap().fingerprint(), vocabulary.fingerprint());
+    }
 }

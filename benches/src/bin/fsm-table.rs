@@ -76,7 +76,9 @@ fn main() -> Result<()> {
         classes.as_secs_f64() * 1e3,
         slices.memory_bytes() as f64 / 1e6,
     );
-    println!("schema              states  (study)      ms  (study)  ratio       MB  (study)  ratio");
+    println!(
+        "schema              states  (study)      ms  (study)  ratio       MB  (study)  ratio"
+    );
     for study in &STUDY {
         let measured = measure(study, &vocabulary)?;
         println!(

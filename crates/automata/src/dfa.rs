@@ -11,6 +11,10 @@
 //!    reached from the start and can reach an accepting state; so "not dead" means "can still be
 //!    completed", and the language is empty exactly when the start is dead.
 
+mod parts;
+
+pub use parts::{DfaParts, PartsError};
+
 use crate::{
     ByteClasses, ByteSet, Mark,
     table::{Edges, Rows, Table},

@@ -21,9 +21,9 @@
 //! form that could serve as a key, and no counters. All four are needed here; see ARCHITECTURE.md.
 //!
 //! # Reading order
-//! `byte_set`, `classes`, `fuel`, `nfa`, `table`, `dfa`, `interner`, `subsets`, `determinize`,
-//! `boolean`, `partition`, `refinement`, `minimize`, `words`, `strings`, `counting`, `formula`,
-//! `lazy`.
+//! `byte_set`, `classes`, `fuel`, `nfa`, `table`, `dfa`, `dfa/parts`, `interner`, `subsets`,
+//! `determinize`, `boolean`, `partition`, `refinement`, `minimize`, `words`, `strings`, `counting`,
+//! `formula`, `lazy`.
 
 mod boolean;
 mod byte_set;
@@ -49,7 +49,7 @@ pub use byte_set::ByteSet;
 pub use classes::ByteClasses;
 pub use counting::{Counted, CountedState, CountsReversed, Remaining};
 pub use determinize::determinize;
-pub use dfa::{Dfa, StateId};
+pub use dfa::{Dfa, DfaParts, PartsError, StateId};
 pub use formula::Formula;
 pub use fuel::{CancellationToken, Exhausted, Fuel};
 pub use lazy::{LazyDfa, LazyError, LazyState};

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use formwork::{TokenId, Vocabulary, vocab::NodeId};
-use std::{fs::File, io::BufReader, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// One token per byte.
 pub(crate) const BYTES: &str = "bytes";
@@ -17,17 +17,12 @@ pub(crate) fn load(name: &str) -> Result<Arc<Vocabulary>> {
             formwork_tokenizers::cl100k_base().context("the embedded vocabulary cannot be read")
         }
         BYTES => Ok(Arc::new(byte_vocabulary()?)),
-        path => {
-            let file = File::open(path).with_context(|| {
-                format!(
-                    "{path:?} is no vocabulary: neither `o200k_base`, `cl100k_base` or `bytes`, nor \
-                     a file that can be read"
-                )
-            })?;
-            let vocabulary = formwork_tokenizers::raw_table(BufReader::new(file))
-                .with_context(|| format!("cannot read the vocabulary {path}"))?;
-            Ok(Arc::new(vocabulary))
-        }
+        path => formwork_tokenizers::load(Path::new(path)).with_context(|| {
+            format!(
+                "{path:?} is no vocabulary: neither `o200k_base`, `cl100k_base` or `bytes`, nor a \
+                 tokenizer's file or folder that can be read"
+            )
+        }),
     }
 }
 

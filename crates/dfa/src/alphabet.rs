@@ -93,6 +93,18 @@ impl Alphabet {
         Ok(alphabet)
     }
 
+    /// Atoms that were found before; no token is in two of them. Their sets have no names any more.
+    pub(crate) fn of_atoms(atoms: Vec<Vec<TokenId>>) -> Self {
+        let members = (0..).map(Mark).zip(&atoms);
+        let atom_of = members.flat_map(|(mark, tokens)| tokens.iter().map(move |&id| (id, mark)));
+        Self { sets: FxHashMap::default(), atom_of: atom_of.collect(), atoms }
+    }
+
+    /// The tokens of all atoms, by mark.
+    pub(crate) fn atoms(&self) -> &[Vec<TokenId>] {
+        &self.atoms
+    }
+
     /// The tokens of an atom.
     pub(crate) fn tokens(&self, mark: Mark) -> &[TokenId] {
         &self.atoms[mark.0 as usize]

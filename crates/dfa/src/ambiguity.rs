@@ -34,6 +34,12 @@ impl Sets {
         self.numbers.get(states).copied()
     }
 
+    /// Sets that were found before; sorted, and all different.
+    pub(crate) fn of_members(members: Vec<Box<[StateId]>>) -> Self {
+        let numbers = members.iter().cloned().zip(0..).collect();
+        Self { members, numbers }
+    }
+
     pub(crate) fn memory_bytes(&self) -> usize {
         let states: usize = self.members.iter().map(|members| members.len()).sum();
         2 * states * size_of::<StateId>() + self.members.len() * 48

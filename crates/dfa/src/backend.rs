@@ -36,16 +36,27 @@ impl StructuredOutputBackend for DfaBackend {
         &self,
         request: &CompileRequest,
     ) -> Result<Arc<dyn CompiledGrammar>, CompileError> {
-        let (machine, work) = compile::compile(request)?;
-        Ok(Arc::new(Compiled { machine: Arc::new(machine), work }))
+        Ok(Arc::new(Compiled::new(request)?))
     }
 }
 
 /// A grammar compiled by this backend.
 #[derive(Debug)]
 pub struct Compiled {
-    machine: Arc<DfaMachine>,
-    work: Work,
+    pub(crate) machine: Arc<DfaMachine>,
+    pub(crate) work: Work,
+}
+
+impl Compiled {
+    /// What [`StructuredOutputBackend::compile_blocking`] gives, known by its type, so that it can
+    /// be [saved](Self::save).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn new(request: &CompileRequest) -> Result<Self, CompileError> {
+        let (machine, work) = compile::compile(request)?;
+        Ok(Self { machine: Arc::new(machine), work })
+    }
 }
 
 impl CompiledGrammar for Compiled {

@@ -65,7 +65,7 @@ pub(crate) fn compile(request: &CompileRequest) -> Result<(DfaMachine, Work), Co
 }
 
 /// By position: an automaton state, then a set, which is complete when a member is.
-fn accepting(automaton: &TokenAutomaton, sets: &Sets) -> Vec<bool> {
+pub(crate) fn accepting(automaton: &TokenAutomaton, sets: &Sets) -> Vec<bool> {
     let is_accepting = |&state: &StateId| automaton.dfa.is_accepting(state);
     let states = std::iter::once(false).chain(automaton.states.iter().map(is_accepting));
     let sets = (0..sets.len()).map(|set| sets.members(set).iter().any(is_accepting));

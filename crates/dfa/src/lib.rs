@@ -34,10 +34,12 @@
 //!    two states at once; such sets are closed and interned at compile time (`ambiguity`).
 //!
 //! # Reading order
-//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `text`, `numbering`, `machine`, `forced`, `backend`.
+//! `alphabet`, `compile`, `walk`, `liveness`, `ambiguity`, `rows`, `text`, `numbering`, `machine`,
+//! `forced`, `backend`; then `artifact`, `artifact/load`, `rows/saved`.
 
 mod alphabet;
 mod ambiguity;
+mod artifact;
 mod backend;
 mod compile;
 mod forced;
@@ -48,6 +50,7 @@ mod rows;
 mod text;
 mod walk;
 
+pub use artifact::{ArtifactError, ArtifactTable, SaveError};
 pub use backend::{Compiled, DfaBackend};
 pub use machine::DfaMachine;
 

@@ -120,9 +120,9 @@ impl DfaMachine {
             [] => None,
             [state] => Some(Position(state.as_u32())),
             _ => {
-                let set = self.sets.find(&states);
-                debug_assert!(set.is_some(), "invariant 3: sets are closed");
-                set.map(|set| self.set_position(set))
+                // Always found after a compile (invariant 3). Nobody vouches for that of a machine
+                // that was loaded; it then refuses the token.
+                self.sets.find(&states).map(|set| self.set_position(set))
             }
         }
     }

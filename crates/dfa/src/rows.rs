@@ -14,6 +14,8 @@
 //! 1. No two stored rows have the same bits.
 //! 2. A base is dense.
 
+mod saved;
+
 use formwork_core::{MaskDelta, RowId, TableId, TokenId};
 use formwork_mask::{Row, RowMut, WORD_BITS, words_for};
 use formwork_slices::SliceRow;
@@ -56,7 +58,7 @@ pub(crate) enum Draft<'a> {
     Many(&'a [i32]),
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum Form {
     Sparse(Box<[u32]>),
     Delta { base: u32, flips: Box<[u32]> },

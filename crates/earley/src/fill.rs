@@ -13,7 +13,7 @@ use crate::{
     program::Island,
     tables::{Activation, Tables},
     walker::{Checkpoint, Level, Walker},
-    walks::{Counted, Inside, Walk},
+    walks::{At, Counted, Inside, Walk},
 };
 use formwork_automata::ByteSet;
 use formwork_core::{StepError, TokenId};
@@ -23,12 +23,17 @@ use std::sync::{Arc, atomic::Ordering};
 /// Nodes with at least so many tokens below ask fixed islands for their walks.
 const MANY: usize = 64;
 
+/// So often the rest of a token is looked up in a trie of its own, rather than read byte by byte.
+const MAX_DEPTH: usize = 16;
+
 /// A mask under construction.
 struct Filling<'t> {
     tables: &'t Tables,
     walker: Walker<'t>,
     mask: MaskBuilder,
     visited: usize,
+    /// How many tries of exits are being walked, one within the other.
+    depth: usize,
 }
 
 /// A node of a trie whose children are being read.
@@ -51,10 +56,11 @@ struct Turns {
 /// The mask of a configuration.
 pub(crate) fn mask(tables: &Tables, threads: &[Thread]) -> Result<Mask, StepError> {
     let walker = Walker::new(tables);
-    let mut filling = Filling { tables, walker, mask: MaskBuilder::default(), visited: 0 };
+    let mut filling =
+        Filling { tables, walker, mask: MaskBuilder::default(), visited: 0, depth: 0 };
     let trie = tables.program.vocabulary.trie();
     let level = filling.walker.level_of(threads, false);
-    filling.trie(trie, true, level)?;
+    filling.trie(0, trie, level)?;
     tables.work.nodes.fetch_add(filling.visited as u64, Ordering::Relaxed);
     tables.work.masks.fetch_add(1, Ordering::Relaxed);
     Ok(filling.mask.finish(tables.program.vocabulary.model_len()))
@@ -62,9 +68,10 @@ pub(crate) fn mask(tables: &Tables, threads: &[Thread]) -> Result<Mask, StepErro
 
 impl Filling<'_> {
     /// Adds the tokens of a trie that a level takes.
-    fn trie(&mut self, trie: &TokenTrie, is_whole: bool, level: Level) -> Result<(), StepError> {
+    fn trie(&mut self, number: u64, trie: &TokenTrie, level: Level) -> Result<(), StepError> {
         let mut visits = Vec::new();
-        self.descend(trie, is_whole, (NodeId::ROOT, level), &mut visits)?;
+        let root = At { number, trie, node: NodeId::ROOT };
+        self.descend(root, level, &mut visits)?;
         while let Some(visit) = visits.last_mut() {
             let Some(byte) = visit.bytes.first() else {
                 let checkpoint = visit.checkpoint;
@@ -87,7 +94,8 @@ impl Filling<'_> {
                 0 => self.walker.back_to(checkpoint),
                 _ => {
                     let depth = visits.len();
-                    self.descend(trie, is_whole, (child, after), &mut visits)?;
+                    let at = At { number, trie, node: child };
+                    self.descend(at, after, &mut visits)?;
                     match visits.len() > depth {
                         true => visits[depth].checkpoint = checkpoint,
                         false => self.walker.back_to(checkpoint),
@@ -101,17 +109,18 @@ impl Filling<'_> {
     /// Begins with the children of a node; nothing is left to do there when fixed islands know it.
     fn descend(
         &mut self,
-        trie: &TokenTrie,
-        is_whole: bool,
-        (node, mut level): (NodeId, Level),
+        at: At<'_>,
+        mut level: Level,
         visits: &mut Vec<Visit>,
     ) -> Result<(), StepError> {
+        let At { trie, node, .. } = at;
         let checkpoint = self.walker.checkpoint();
-        if is_whole && trie.tokens_below(node).len() >= MANY {
+        let is_known = at.is_remembered() && self.depth < MAX_DEPTH;
+        if is_known && trie.tokens_below(node).len() >= MANY {
             let threads = self.walker.threads(level).to_vec();
             let mut rest = Vec::with_capacity(threads.len());
             for &thread in &threads {
-                if !self.island(thread, node)? {
+                if !self.island(thread, at)? {
                     rest.push(thread);
                 }
             }
@@ -133,17 +142,30 @@ impl Filling<'_> {
     }
 
     /// Adds what a thread takes below a node, if it stands in a fixed island and that is known.
-    fn island(&mut self, thread: Thread, node: NodeId) -> Result<bool, StepError> {
-        let program = &self.tables.program;
+    fn island(&mut self, thread: Thread, at: At<'_>) -> Result<bool, StepError> {
+        let tables = self.tables;
+        let program = &tables.program;
         let Island::Fixed(island) = program.island(thread.place.island) else { return Ok(false) };
         let walks = program.walks();
         let state = island.state(thread.place.state);
         let checkpoint = self.walker.checkpoint();
-        let (walk, turns, exit) = match self.turns(thread, island) {
-            Some((turns, exit)) => (island.run(&walks, node), Some(turns), exit),
+        let mut removed = Vec::new();
+        let (own, walk, turns, exit) = match (self.turns(thread, island), &island.difference) {
+            (Some((turns, exit)), _) if at.is_whole() => {
+                (island, island.run(&walks, at.node), Some(turns), exit)
+            }
+            (Some(_), _) => return Ok(false),
             // After a single symbol nearly every token goes on: nothing is known of those.
-            None if island.is_symbol => return Ok(false),
-            None => (island.walk(&walks, state, node), None, thread.frame),
+            (None, _) if island.is_symbol => return Ok(false),
+            (None, None) => (island, island.walk(&walks, state, at), None, thread.frame),
+            (None, Some(difference)) => {
+                let visited;
+                (removed, visited) = difference.removed(island, state, at);
+                self.visited += visited;
+                let base = &difference.base;
+                let walk = base.walk(&walks, difference.state(state), at);
+                (base, walk, None, thread.frame)
+            }
         };
         let next = self.walker.leave(exit)?;
         let bytes = self.walker.bytes(next)?;
@@ -152,14 +174,20 @@ impl Filling<'_> {
             return Ok(false);
         }
         self.visited += walk.take_nodes();
+        let first = self.mask.ids.len();
         match &walk.inside {
             Inside::List(list) => self.mask.ids.extend_from_slice(list),
-            Inside::Row(row) => self.mask.row(row.clone()),
-            Inside::Counted(counted) => self.counted(counted, &walk, turns, node),
+            Inside::Row(row) => self.mask.row(row.clone(), removed.clone()),
+            Inside::Counted(counted) => self.counted(counted, &walk, turns, at.node),
         }
         if next.first < next.end {
-            let own = (exit, turns.filter(|turns| !turns.is_free(walk.longest)));
-            self.resume(island, &walk, (next, bytes), own)?;
+            let from = (exit, turns.filter(|turns| !turns.is_free(walk.longest)));
+            self.resume(own, &walk, (next, bytes), from)?;
+        }
+        if !removed.is_empty() {
+            let mut kept = self.mask.ids.split_off(first);
+            kept.retain(|id| removed.binary_search(id).is_err());
+            self.mask.ids.append(&mut kept);
         }
         self.walker.back_to(checkpoint);
         Ok(true)
@@ -205,7 +233,7 @@ impl Filling<'_> {
         // Below the root, rows are kept for the whole alone.
         let as_row = node == NodeId::ROOT || left >= walk.longest && counted.is_long();
         match as_row {
-            true => self.mask.row(counted.row(left, walk.longest)),
+            true => self.mask.row(counted.row(left, walk.longest), Vec::new()),
             false => self.mask.ids.extend(counted.tokens(left)),
         }
     }
@@ -230,7 +258,9 @@ impl Filling<'_> {
         walk.exits_by(&walks, island, &bytes, |exits| sets.push(exits.clone()));
         for exits in sets {
             let from = self.mask.ids.len();
-            self.trie(&exits.trie, false, next)?;
+            self.depth += 1;
+            self.trie(exits.number, &exits.trie, next)?;
+            self.depth -= 1;
             if let Some(turns) = turns {
                 let mut kept = from;
                 for at in from..self.mask.ids.len() {

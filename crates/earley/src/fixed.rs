@@ -9,20 +9,28 @@
 //! A *run* is a loop over an island of single symbols: the same for any number of turns, with the
 //! number of turns that each token takes.
 
-use crate::walks::{Walk, Walks};
+use crate::{
+    difference::Difference,
+    walks::{At, Walk, Walks},
+};
 use dashmap::DashMap;
 use formwork_automata::{ByteSet, Dfa, Fuel, NfaBuilder, StateId, determinize};
 use formwork_slices::Slices;
 use formwork_vocab::{NodeId, Vocabulary};
 use rustc_hash::FxBuildHasher;
 use std::sync::{
-    Arc, OnceLock,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicUsize, Ordering},
 };
 
 /// Heap bytes of walks after which the vocabulary's islands are forgotten. Grammars keep those that
 /// they use.
 const MAX_BYTES: usize = 64 << 20;
+
+/// So many islands are remembered as what others may be differences from,
+const MAX_BASES: usize = 16;
+/// of so few states.
+const MAX_BASE_STATES: usize = 40;
 
 /// Bytes of a symbol: a character of JSON is at most two escapes of six bytes.
 const MAX_SYMBOL_BYTES: usize = 12;
@@ -32,7 +40,10 @@ const MAX_SYMBOL_BYTES: usize = 12;
 pub(crate) struct FixedIslands {
     islands: DashMap<Arc<Dfa>, Arc<FixedIsland>, FxBuildHasher>,
     singles: DashMap<ByteSet, Arc<Dfa>, FxBuildHasher>,
-    slices: OnceLock<Arc<Slices>>,
+    /// The vocabulary's class rows.
+    pub(crate) slices: Arc<Slices>,
+    /// Islands that others may be differences from.
+    bases: Mutex<Vec<Arc<FixedIsland>>>,
     bytes: Arc<AtomicUsize>,
 }
 
@@ -48,7 +59,9 @@ pub(crate) struct FixedIsland {
     pub(crate) accepting_out: ByteSet,
     /// Whether words are single symbols: short, none empty, none the begin of another.
     pub(crate) is_symbol: bool,
-    walks: DashMap<(StateId, NodeId), Arc<Walk>, FxBuildHasher>,
+    /// What it lacks of another island, if that is little.
+    pub(crate) difference: Option<Difference>,
+    walks: DashMap<(u64, StateId, NodeId), Arc<Walk>, FxBuildHasher>,
     runs: DashMap<NodeId, Arc<Walk>, FxBuildHasher>,
     bytes: Arc<AtomicUsize>,
 }
@@ -56,10 +69,11 @@ pub(crate) struct FixedIsland {
 impl FixedIslands {
     /// Those of a vocabulary.
     pub(crate) fn of(vocabulary: &Vocabulary) -> Arc<Self> {
-        vocabulary.derived(|_| Self {
+        vocabulary.derived(|vocabulary| Self {
             islands: DashMap::default(),
             singles: DashMap::default(),
-            slices: OnceLock::new(),
+            slices: Slices::of(vocabulary),
+            bases: Mutex::default(),
             bytes: Arc::default(),
         })
     }
@@ -71,11 +85,20 @@ impl FixedIslands {
         }
         if self.bytes.load(Ordering::Relaxed) > MAX_BYTES {
             self.islands.clear();
+            self.bases.lock().unwrap_or_else(PoisonError::into_inner).clear();
             self.bytes.store(0, Ordering::Relaxed);
         }
-        let island = Arc::new(FixedIsland::new(dfa.clone(), self.bytes.clone()));
+        let mut island = FixedIsland::new(dfa.clone(), self.bytes.clone());
         self.bytes.fetch_add(island.own_bytes(), Ordering::Relaxed);
-        self.islands.entry(dfa.clone()).or_insert(island).clone()
+        let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
+        island.difference = bases.iter().find_map(|base| Difference::new(&island, base));
+        let is_base =
+            island.difference.is_none() && bases.len() < MAX_BASES && island.may_be_base();
+        let island = self.islands.entry(dfa.clone()).or_insert_with(|| Arc::new(island)).clone();
+        if is_base {
+            bases.push(island.clone());
+        }
+        island
     }
 
     /// The automaton of one byte of a set.
@@ -89,11 +112,6 @@ impl FixedIslands {
         };
         let single = || Arc::new(build().expect("two states, without a limit").minimized());
         self.singles.entry(bytes).or_insert_with(single).clone()
-    }
-
-    /// The vocabulary's class rows.
-    pub(crate) fn slices(&self, vocabulary: &Vocabulary) -> &Arc<Slices> {
-        self.slices.get_or_init(|| Slices::of(vocabulary))
     }
 }
 
@@ -115,11 +133,18 @@ impl FixedIsland {
             out: out.into(),
             accepting_out,
             is_symbol,
+            difference: None,
             dfa,
             walks: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 4),
             runs: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 4),
             bytes,
         }
+    }
+
+    /// Whether it is small and text: the string of a language, less some words, is what schemas
+    /// are full of.
+    fn may_be_base(&self) -> bool {
+        self.dfa.len() <= MAX_BASE_STATES && self.out.iter().any(|bytes| bytes.len() >= 64)
     }
 
     fn own_bytes(&self) -> usize {
@@ -138,12 +163,13 @@ impl FixedIsland {
     }
 
     /// The tokens below a node that go on from `state` there.
-    pub(crate) fn walk(&self, walks: &Walks<'_>, state: StateId, node: NodeId) -> Arc<Walk> {
-        if let Some(known) = self.walks.get(&(state, node)) {
+    pub(crate) fn walk(&self, walks: &Walks<'_>, state: StateId, at: At<'_>) -> Arc<Walk> {
+        let key = (at.number, state, at.node);
+        if let Some(known) = self.walks.get(&key) {
             return known.clone();
         }
-        let walk = self.counted(walks.within(self, state, node));
-        self.walks.entry((state, node)).or_insert(walk).clone()
+        let walk = self.counted(walks.within(self, state, at));
+        self.walks.entry(key).or_insert(walk).clone()
     }
 
     /// The tokens below a node that go on with any number of words there.
@@ -156,7 +182,13 @@ impl FixedIsland {
     }
 
     fn counted(&self, walk: Walk) -> Arc<Walk> {
-        self.bytes.fetch_add(walk.memory_bytes(), Ordering::Relaxed);
+        let held = self.bytes.fetch_add(walk.memory_bytes(), Ordering::Relaxed);
+        if held > 2 * MAX_BYTES {
+            // An island that is in use all the time begins anew as well.
+            self.walks.clear();
+            self.runs.clear();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
         Arc::new(walk)
     }
 }

@@ -30,12 +30,14 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `pour`, `program`, `closure`, `walker`, `tables`, `fixed`, `walks`, `fill`,
+//! `place`, `states`, `boolean`, `pour`, `program`, `closure`, `walker`, `tables`, `fixed`, `walks`,
+//! `difference`, `fill`,
 //! `machine`, `session`, `backend`.
 
 mod backend;
 mod boolean;
 mod closure;
+mod difference;
 mod fill;
 mod fixed;
 mod machine;

@@ -11,6 +11,8 @@ const MAX_IDS: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Mask {
     row: Option<Arc<[i32]>>,
+    /// Ids of the row that are not meant.
+    removed: Box<[u32]>,
     /// Ascending; some may be in the row too.
     ids: Box<[u32]>,
 }
@@ -18,31 +20,41 @@ pub(crate) struct Mask {
 /// A mask while it is put together.
 #[derive(Debug, Default)]
 pub(crate) struct MaskBuilder {
-    pub(crate) rows: Vec<Arc<[i32]>>,
+    /// Rows, each less some ids.
+    rows: Vec<(Arc<[i32]>, Vec<u32>)>,
     pub(crate) ids: Vec<u32>,
 }
 
 impl MaskBuilder {
-    /// Adds a row.
-    pub(crate) fn row(&mut self, row: Arc<[i32]>) {
-        if !self.rows.iter().any(|known| Arc::ptr_eq(known, &row)) {
-            self.rows.push(row);
+    /// Adds a row less some ids.
+    pub(crate) fn row(&mut self, row: Arc<[i32]>, removed: Vec<u32>) {
+        let known = |known: &(Arc<[i32]>, Vec<u32>)| Arc::ptr_eq(&known.0, &row);
+        match self.rows.iter_mut().find(|row| known(row)) {
+            // What one of two adds, both together add.
+            Some(known) => known.1.retain(|id| removed.binary_search(id).is_ok()),
+            None => self.rows.push((row, removed)),
         }
     }
 
     pub(crate) fn finish(mut self, model_len: usize) -> Mask {
         if self.rows.len() > 1 || self.ids.len() > MAX_IDS {
             let mut words = vec![0; words_for(model_len)];
-            for row in &self.rows {
-                words.iter_mut().zip(&**row).for_each(|(word, other)| *word |= other);
+            let mut one = vec![0; words_for(model_len)];
+            for (row, removed) in &self.rows {
+                one.copy_from_slice(row);
+                let mut bits = RowMut::new(&mut one, model_len);
+                removed.iter().for_each(|&id| bits.clear(id as usize));
+                words.iter_mut().zip(&one).for_each(|(word, other)| *word |= other);
             }
             let mut bits = RowMut::new(&mut words, model_len);
             self.ids.iter().for_each(|&id| bits.set(id as usize));
-            return Mask { row: Some(words.into()), ids: Box::default() };
+            let (removed, ids) = (Box::default(), Box::default());
+            return Mask { row: Some(words.into()), removed, ids };
         }
         self.ids.sort_unstable();
         self.ids.dedup();
-        Mask { row: self.rows.pop(), ids: self.ids.into() }
+        let (row, removed) = self.rows.pop().unzip();
+        Mask { row, removed: removed.unwrap_or_default().into(), ids: self.ids.into() }
     }
 }
 
@@ -54,6 +66,7 @@ impl Mask {
             None => words.fill(0),
         }
         let mut bits = RowMut::new(words, model_len);
+        self.removed.iter().for_each(|&id| bits.clear(id as usize));
         self.ids.iter().for_each(|&id| bits.set(id as usize));
     }
 

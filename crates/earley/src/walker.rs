@@ -38,6 +38,19 @@ struct Opened {
     activation: Option<u32>,
 }
 
+impl Memory {
+    /// Forgets everything: a walk that failed leaves things half done.
+    fn clear(&mut self) {
+        let Self { activations, threads, pending, leaving, opened, left } = self;
+        activations.clear();
+        threads.clear();
+        pending.clear();
+        leaving.clear();
+        opened.clear();
+        left.clear();
+    }
+}
+
 thread_local! {
     static MEMORY: Cell<Memory> = Cell::default();
 }
@@ -72,8 +85,7 @@ pub(crate) struct Walker<'t> {
 impl Drop for Walker<'_> {
     fn drop(&mut self) {
         let mut memory = std::mem::take(&mut self.memory);
-        memory.threads.clear();
-        memory.activations.clear();
+        memory.clear();
         MEMORY.set(memory);
     }
 }

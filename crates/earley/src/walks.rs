@@ -30,6 +30,42 @@ pub(crate) struct Walk {
     nodes: AtomicUsize,
 }
 
+/// A node of a trie of tokens, or of what is left of some.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At<'t> {
+    /// The trie's number: 0 is the vocabulary's, [`PRIVATE`] one of which nothing is remembered.
+    pub(crate) number: u64,
+    pub(crate) trie: &'t TokenTrie,
+    pub(crate) node: NodeId,
+}
+
+/// The number of tries that belong to one state of one island: a walk over them is not met again.
+/// Runs (white space, characters) are few and everywhere, so what they leave has numbers.
+const PRIVATE: u64 = u64::MAX;
+
+impl At<'_> {
+    /// Whether walks from here are remembered.
+    pub(crate) fn is_remembered(&self) -> bool {
+        self.number != PRIVATE
+    }
+
+    /// Whether the trie is the vocabulary's.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.number == 0
+    }
+
+    /// Whether all tokens are below.
+    pub(crate) fn is_root(&self) -> bool {
+        self.is_whole() && self.node == NodeId::ROOT
+    }
+}
+
+/// Numbers of walks and tries.
+fn unique() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Tokens.
 #[derive(Debug)]
 pub(crate) enum Inside {
@@ -66,6 +102,8 @@ pub(crate) enum ExitSets {
 /// What is left of some tokens, as a trie.
 #[derive(Debug)]
 pub(crate) struct Exits {
+    /// The trie's number: [`At::number`].
+    pub(crate) number: u64,
     pub(crate) trie: TokenTrie,
     /// For runs: words taken before the exit, by token, ascending.
     counts: Box<[(TokenId, u16)]>,
@@ -150,12 +188,14 @@ impl Walk {
             ExitSets::All(all) => visit(all),
             ExitSets::ByByte { island: state, node, sets } => {
                 let is_run = self.longest > 0;
+                let trie = walks.vocabulary.trie();
+                let at = At { number: 0, trie, node: *node };
                 for byte in bytes.iter() {
                     let set = &sets[usize::from(byte)];
                     visit(set.get_or_init(|| {
                         let only = ByteSet::single(byte);
-                        let mut collected = Collected::new(walks.vocabulary, is_run, only);
-                        walks.collect(island, (*state, *node), &mut collected);
+                        let mut collected = Collected::new(walks.vocabulary, (is_run, only), at);
+                        walks.collect(island, *state, at, &mut collected);
                         Arc::new(collected.exits())
                     }));
                 }
@@ -173,12 +213,11 @@ pub(crate) struct Walks<'a> {
 
 impl Walks<'_> {
     /// The walk from a state at a node.
-    pub(crate) fn within(&self, island: &FixedIsland, state: StateId, node: NodeId) -> Walk {
-        let mut collected = Collected::new(self.vocabulary, false, ByteSet::FULL);
-        let slices;
-        let row = match node == NodeId::ROOT && island.out(state).len() >= 64 {
+    pub(crate) fn within(&self, island: &FixedIsland, state: StateId, at: At<'_>) -> Walk {
+        let mut collected = Collected::new(self.vocabulary, (false, ByteSet::FULL), at);
+        let slices = &self.islands.slices;
+        let row = match at.is_root() && island.out(state).len() >= 64 {
             true => {
-                slices = self.islands.slices(self.vocabulary);
                 let candidates = slices.all().iter().filter(|s| s.is_candidate(island.out(state)));
                 let fitting = candidates.map(|slice| {
                     let fits = Fits::new(&island.dfa, slice.class(), [state]);
@@ -190,17 +229,18 @@ impl Walks<'_> {
         };
         let nodes = match row {
             Some(row) => self.collect_beside(island, state, row, &mut collected),
-            None => self.collect(island, (state, node), &mut collected),
+            None => self.collect(island, state, at, &mut collected),
         };
-        collected.walk((state, node), row, nodes)
+        collected.walk(state, at, row, nodes)
     }
 
-    /// The walk through any number of words, from a node.
+    /// The walk through any number of words, from a node of the vocabulary's trie.
     pub(crate) fn run(&self, island: &FixedIsland, node: NodeId) -> Walk {
-        let mut collected = Collected::new(self.vocabulary, true, ByteSet::FULL);
+        let at = At { number: 0, trie: self.vocabulary.trie(), node };
+        let mut collected = Collected::new(self.vocabulary, (true, ByteSet::FULL), at);
         let start = island.dfa.start();
-        let nodes = self.collect(island, (start, node), &mut collected);
-        collected.walk((start, node), None, nodes)
+        let nodes = self.collect(island, start, at, &mut collected);
+        collected.walk(start, at, None, nodes)
     }
 
     /// Walks the tokens that a class row does not hold. The state takes the tokens of the class to
@@ -226,10 +266,10 @@ impl Walks<'_> {
     fn collect(
         &self,
         island: &FixedIsland,
-        (state, node): (StateId, NodeId),
+        state: StateId,
+        At { trie, node, .. }: At<'_>,
         collected: &mut Collected<'_>,
     ) -> usize {
-        let trie = self.vocabulary.trie();
         if !collected.is_run {
             let mut scratch = WalkScratch::default();
             let step = |state, byte| next(island, state, byte);
@@ -259,6 +299,8 @@ fn next(island: &FixedIsland, state: StateId, byte: u8) -> Option<StateId> {
 struct Collected<'v> {
     vocabulary: &'v Vocabulary,
     is_run: bool,
+    /// Whether the trie is the vocabulary's.
+    is_whole: bool,
     /// Exits by other bytes are passed over.
     bytes: ByteSet,
     inside: Vec<(u16, u32)>,
@@ -269,10 +311,11 @@ struct Collected<'v> {
 }
 
 impl<'v> Collected<'v> {
-    fn new(vocabulary: &'v Vocabulary, is_run: bool, bytes: ByteSet) -> Self {
+    fn new(vocabulary: &'v Vocabulary, (is_run, bytes): (bool, ByteSet), at: At<'_>) -> Self {
         Self {
             vocabulary,
             is_run,
+            is_whole: at.is_whole(),
             bytes,
             inside: Vec::new(),
             exits: Vec::new(),
@@ -307,6 +350,10 @@ impl<'v> Collected<'v> {
             if staying.contains(byte) || !self.bytes.contains(byte) {
                 continue;
             }
+            if !self.is_whole {
+                self.exits_below(trie, child, depth);
+                continue;
+            }
             let below = trie.tokens_below(child);
             if self.bytes == ByteSet::FULL && self.exits.len() + below.len() > MAX_EXITS {
                 self.too_many = true;
@@ -320,6 +367,17 @@ impl<'v> Collected<'v> {
         }
     }
 
+    /// Exits where the words of the trie are ends of tokens.
+    fn exits_below(&mut self, trie: &TokenTrie, child: NodeId, depth: usize) {
+        for node in trie.subtree(child) {
+            let left = trie.depth(node) - depth;
+            for &token in trie.tokens(node) {
+                let bytes = self.vocabulary.bytes(token).expect("tokens of a trie have bytes");
+                self.exits.push((&bytes[bytes.len() - left..], token, 0));
+            }
+        }
+    }
+
     fn exits(self) -> Exits {
         let words = self.exits.iter().map(|exit| (exit.0, exit.1)).collect();
         let trie = TokenTrie::of_words(words);
@@ -328,16 +386,17 @@ impl<'v> Collected<'v> {
             false => Vec::new(),
         };
         counts.sort_unstable();
-        Exits { trie, counts: counts.into() }
+        let number = if self.is_run { unique() } else { PRIVATE };
+        Exits { number, trie, counts: counts.into() }
     }
 
     fn walk(
         mut self,
-        (state, node): (StateId, NodeId),
+        state: StateId,
+        at: At<'_>,
         row_of_class: Option<SliceRow<'_>>,
         nodes: usize,
     ) -> Walk {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         let model_len = self.vocabulary.model_len();
         let mut inside = std::mem::take(&mut self.inside);
         let longest = if self.is_run { usize::from(self.longest).max(1) } else { 0 };
@@ -352,7 +411,7 @@ impl<'v> Collected<'v> {
             let mut bits = RowMut::new(&mut words, model_len);
             inside.iter().for_each(|token| bits.set(token.1 as usize));
             Inside::Row(words.into())
-        } else if inside.len() > LIST {
+        } else if inside.len() > LIST && self.is_whole {
             Inside::Row(row(model_len, inside.iter().map(|token| token.1)))
         } else {
             Inside::List(inside.iter().map(|token| token.1).collect())
@@ -361,12 +420,11 @@ impl<'v> Collected<'v> {
         let exits = match self.too_many {
             true => ExitSets::ByByte {
                 island: state,
-                node,
+                node: at.node,
                 sets: Box::new([const { OnceLock::new() }; 256]),
             },
             false => ExitSets::All(Arc::new(self.exits())),
         };
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Walk { number, inside, exits, ambiguous, longest, nodes: AtomicUsize::new(nodes) }
+        Walk { number: unique(), inside, exits, ambiguous, longest, nodes: AtomicUsize::new(nodes) }
     }
 }

@@ -1,15 +1,14 @@
 //! The vocabularies that are compiled in, through `tiktoken-rs`.
 
-use crate::split::{Pattern, check_runs};
-use formwork_vocab::{EncodeError, Encoder, TokenId, Vocabulary, VocabularyError};
-use std::{fmt, sync::Arc};
+use crate::{
+    cuts::{Composing, Cuts, Stage},
+    split::{CL100K_PATTERN, Pattern, check_runs},
+    table::Table,
+    text::{TextEncoder, Tokenize},
+};
+use formwork_vocab::{EncodeError, TokenId, Vocabulary, VocabularyError};
+use std::sync::Arc;
 use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR};
-
-/// The split pattern of cl100k_base.
-const CL100K_PATTERN: &str = concat!(
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|",
-    r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-);
 
 /// The name of the end of sequence in both vocabularies.
 const END_OF_TEXT: &str = "<|endoftext|>";
@@ -36,76 +35,53 @@ fn vocabulary(
     pattern: &str,
     len: u32,
 ) -> Result<Arc<Vocabulary>, VocabularyError> {
-    let mut builder = Vocabulary::builder(len as usize);
+    let mut table = Table::default();
     let mut special = Vec::new();
     for name in tokenizer.special_tokens() {
         if let [id] = tokenizer.encode_with_special_tokens(name)[..] {
-            builder = builder.special(TokenId::new(id), name);
+            table.special(name, TokenId::new(id))?;
             special.push(id);
             if name == END_OF_TEXT {
-                builder = builder.eos(TokenId::new(id));
+                table.eos.push(TokenId::new(id));
             }
         }
     }
     for id in (0..len).filter(|id| !special.contains(id)) {
         // Some ids below the special ones are not in use.
         if let Ok(bytes) = tokenizer.decode_bytes(&[id]) {
-            builder = builder.token(TokenId::new(id), &bytes);
+            table.token(TokenId::new(id), &bytes)?;
         }
     }
-    let pattern = Pattern::new(pattern);
-    let vocabulary = builder.encoder(Arc::new(Tiktoken { tokenizer, pattern })).build()?;
-    Ok(Arc::new(vocabulary))
+    let pattern = Pattern::new(pattern).expect("a constant pattern that tests compile");
+    let encoder = TextEncoder {
+        tokenizer: Embedded(tokenizer),
+        bytes: Arc::new(table.bytes()),
+        cuts: Some(Cuts::of_pattern(pattern)),
+    };
+    Ok(Arc::new(table.build(len as usize, Some(Arc::new(encoder)))?))
+}
+
+impl Cuts {
+    /// Those of a tokenizer that cuts by a pattern and does nothing else.
+    pub(crate) fn of_pattern(pattern: Pattern) -> Self {
+        Self {
+            composing: Composing::No,
+            space: None,
+            stages: vec![Stage::Pattern(pattern)],
+            joined: None,
+            added: Vec::new(),
+        }
+    }
 }
 
 /// tiktoken's own encoding.
-struct Tiktoken {
-    tokenizer: &'static CoreBPE,
-    pattern: Pattern,
-}
+struct Embedded(&'static CoreBPE);
 
-impl fmt::Debug for Tiktoken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tiktoken")
-    }
-}
-
-impl Tiktoken {
-    fn encode_text(&self, text: &str) -> Result<Vec<TokenId>, EncodeError> {
+impl Tokenize for Embedded {
+    fn tokens(&self, text: &str) -> Result<Vec<TokenId>, EncodeError> {
         // tiktoken panics where its pattern fails, which only such runs bring about.
         check_runs(text)?;
-        Ok(self.tokenizer.encode_ordinary(text).into_iter().map(TokenId::new).collect())
-    }
-}
-
-impl Encoder for Tiktoken {
-    fn encode(&self, text: &[u8]) -> Result<Vec<TokenId>, EncodeError> {
-        let text = std::str::from_utf8(text)
-            .map_err(|error| EncodeError::InvalidUtf8 { offset: error.valid_up_to() })?;
-        self.encode_text(text)
-    }
-
-    fn encode_prefix(&self, text: &[u8]) -> Result<Vec<TokenId>, EncodeError> {
-        let text = match std::str::from_utf8(text) {
-            Ok(text) => text,
-            Err(error) if error.error_len().is_none() => {
-                let whole = &text[..error.valid_up_to()];
-                std::str::from_utf8(whole).expect("valid up to here")
-            }
-            Err(error) => return Err(EncodeError::InvalidUtf8 { offset: error.valid_up_to() }),
-        };
-        let mut tokens = self.encode_text(text)?;
-        let decided = self.pattern.decided_len(text);
-        // Tokens never cross the boundary of a piece.
-        let mut end = 0;
-        let kept = tokens.iter().take_while(|token| {
-            let bytes = self.tokenizer.decode_bytes(&[token.as_u32()]);
-            end += bytes.map_or(0, |bytes| bytes.len());
-            end <= decided
-        });
-        let kept = kept.count();
-        tokens.truncate(kept);
-        Ok(tokens)
+        Ok(self.0.encode_ordinary(text).into_iter().map(TokenId::new).collect())
     }
 }
 

@@ -1,17 +1,10 @@
-//! Vocabulary files.
+//! Files of one token a line: the raw table, and tiktoken's ranks.
 
+use crate::{members::Members, split::PatternError, table::Table};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use formwork_vocab::{TokenId, Vocabulary, VocabularyBuilder, VocabularyError};
-use rustc_hash::FxHashSet;
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
-use std::{
-    fmt,
-    io::{BufRead, Read},
-    ops::Range,
-};
+use formwork_vocab::{TokenId, Vocabulary, VocabularyError};
+use serde::Deserialize;
+use std::io::{BufRead, Read};
 
 /// Why a vocabulary file cannot be read, and where.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +46,9 @@ pub enum FileErrorKind {
         /// Those there are.
         found: usize,
     },
+    /// The pattern that text is cut by is of no use.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// What was read is no vocabulary.
     #[error(transparent)]
     Vocabulary(#[from] VocabularyError),
@@ -71,54 +67,40 @@ struct Header {
     num_regular: Option<usize>,
     /// Name and id of every special token.
     #[serde(default)]
-    special: Specials,
+    special: Members<u32>,
     /// One end-of-sequence id, or several.
     #[serde(default)]
-    eos: Eos,
+    eos: Ids,
+    /// One end-of-turn id, or several: they end an output too.
+    #[serde(default)]
+    eot: Ids,
 }
 
+/// Ids as JSON has them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(untagged)]
-enum Eos {
+pub(crate) enum Ids {
     #[default]
     None,
     One(u32),
     Several(Vec<u32>),
 }
 
-/// A JSON object from names to ids as it was written. A map would keep the last of two members of
-/// one name and lose the other's id.
-#[derive(Debug, Default)]
-struct Specials(Vec<(String, u32)>);
-
-impl<'de> Deserialize<'de> for Specials {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(SpecialsVisitor)
-    }
-}
-
-struct SpecialsVisitor;
-
-impl<'de> Visitor<'de> for SpecialsVisitor {
-    type Value = Specials;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object from names of special tokens to ids")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Specials, A::Error> {
-        let mut specials = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            specials.push(member);
-        }
-        Ok(Specials(specials))
+impl Ids {
+    pub(crate) fn into_vec(self) -> Vec<TokenId> {
+        let ids = match self {
+            Self::None => Vec::new(),
+            Self::One(id) => vec![id],
+            Self::Several(ids) => ids,
+        };
+        ids.into_iter().map(TokenId::new).collect()
     }
 }
 
 /// Reads a table in JSON lines: a header object with `vocab_size`, `special` (an object from names
-/// to ids), `eos` (an id or a list of ids) and `num_regular` (how many lines follow), all but the
-/// first optional, other keys being passed over; then one `[id, "base64 of the bytes"]` per ordinary
-/// token. Blank lines are passed over.
+/// to ids), `eos` and `eot` (each an id or a list of ids; both end an output) and `num_regular` (how
+/// many lines follow), all but the first optional, other keys being passed over; then one
+/// `[id, "base64 of the bytes"]` per ordinary token. Blank lines are passed over.
 ///
 /// # Errors
 /// [`FileError`] with the line.
@@ -132,11 +114,8 @@ pub fn raw_table(reader: impl BufRead) -> Result<Vocabulary, FileError> {
     for (name, id) in header.special.0 {
         table.special(&name, TokenId::new(id)).map_err(|error| lines.fault(error))?;
     }
-    let eos = match header.eos {
-        Eos::None => Vec::new(),
-        Eos::One(id) => vec![id],
-        Eos::Several(ids) => ids,
-    };
+    let mut eos = header.eos.into_vec();
+    eos.extend(header.eot.into_vec());
     let len = header.vocab_size as usize;
     table.check_len(len).map_err(|error| lines.fault(error))?;
     let mut found = 0;
@@ -151,8 +130,8 @@ pub fn raw_table(reader: impl BufRead) -> Result<Vocabulary, FileError> {
     if let Some(promised) = header.num_regular.filter(|&promised| promised != found) {
         return Err(lines.fault(FileErrorKind::Count { promised, found }));
     }
-    let eos = eos.into_iter().map(TokenId::new);
-    table.build(len, eos).map_err(|error| lines.fault(error))
+    table.eos = eos;
+    table.build(len, None).map_err(|error| lines.fault(error))
 }
 
 fn table_row(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
@@ -162,7 +141,9 @@ fn table_row(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
 }
 
 /// Reads a tiktoken rank file: per line the bytes in base64, a space, and the id. Special tokens,
-/// which such files do not hold, are given as name and id; `eos` are among them.
+/// which such files do not hold, are given as name and id; `eos` are among them. The vocabulary has
+/// no encoder, since the file does not say how text is cut: see
+/// [`tiktoken`](fn@crate::tiktoken).
 ///
 /// # Errors
 /// [`FileError`] with the line.
@@ -171,17 +152,23 @@ pub fn tiktoken_ranks(
     special: &[(&str, TokenId)],
     eos: &[TokenId],
 ) -> Result<Vocabulary, FileError> {
+    let (mut table, lines) = ranks(reader)?;
+    for &(name, id) in special {
+        table.special(name, id).map_err(|error| lines.fault(error))?;
+    }
+    table.eos = eos.to_vec();
+    table.build(table.end(), None).map_err(|error| lines.fault(error))
+}
+
+/// The tokens of a rank file, and where its reading ended.
+pub(crate) fn ranks<R: BufRead>(reader: R) -> Result<(Table, Lines<R>), FileError> {
     let mut lines = Lines { reader, line: 0 };
     let mut table = Table::default();
     while let Some(text) = lines.next()? {
         let (id, bytes) = rank(&text).map_err(|error| lines.fault(error))?;
         table.token(id, &bytes).map_err(|error| lines.fault(error))?;
     }
-    for &(name, id) in special {
-        table.special(name, id).map_err(|error| lines.fault(error))?;
-    }
-    let len = table.ids.iter().map(|id| id.index() + 1).max().unwrap_or_default();
-    table.build(len, eos.iter().copied()).map_err(|error| lines.fault(error))
+    Ok((table, lines))
 }
 
 fn rank(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
@@ -191,71 +178,9 @@ fn rank(text: &[u8]) -> Result<(TokenId, Vec<u8>), FileErrorKind> {
     Ok((TokenId::new(rank), STANDARD.decode(bytes)?))
 }
 
-/// What was read so far, checked as it comes: so that a fault is told with its own line, and so that
-/// a file without end is refused at the first id that repeats or is too large.
-#[derive(Default)]
-struct Table {
-    ids: FxHashSet<TokenId>,
-    tokens: Vec<(TokenId, Range<usize>)>,
-    pool: Vec<u8>,
-    specials: Vec<(TokenId, String)>,
-}
-
-impl Table {
-    fn token(&mut self, id: TokenId, bytes: &[u8]) -> Result<(), VocabularyError> {
-        self.claim(id)?;
-        if bytes.len() > Vocabulary::MAX_TOKEN_BYTES {
-            return Err(VocabularyError::TooLong { id, len: bytes.len() });
-        }
-        let start = self.pool.len();
-        let len = start + bytes.len();
-        if len > Vocabulary::MAX_TOTAL_BYTES {
-            return Err(VocabularyError::TooManyBytes { len });
-        }
-        self.pool.extend_from_slice(bytes);
-        self.tokens.push((id, start..len));
-        Ok(())
-    }
-
-    fn special(&mut self, name: &str, id: TokenId) -> Result<(), VocabularyError> {
-        self.claim(id)?;
-        self.specials.push((id, name.to_owned()));
-        Ok(())
-    }
-
-    fn claim(&mut self, id: TokenId) -> Result<(), VocabularyError> {
-        self.check_len(id.index() + 1)?;
-        match self.ids.insert(id) {
-            true => Ok(()),
-            false => Err(VocabularyError::DefinedTwice { id }),
-        }
-    }
-
-    fn check_len(&self, len: usize) -> Result<(), VocabularyError> {
-        match len {
-            len if len > Vocabulary::MAX_TOKENS => Err(VocabularyError::TooMany { len }),
-            _ => Ok(()),
-        }
-    }
-
-    fn build(
-        self,
-        len: usize,
-        eos: impl Iterator<Item = TokenId>,
-    ) -> Result<Vocabulary, VocabularyError> {
-        let mut builder = Vocabulary::builder(len);
-        for (id, range) in self.tokens {
-            builder = builder.token(id, &self.pool[range]);
-        }
-        for (id, name) in &self.specials {
-            builder = builder.special(*id, name);
-        }
-        eos.fold(builder, VocabularyBuilder::eos).build()
-    }
-}
-
 /// Lines that are not blank.
-struct Lines<R> {
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
     reader: R,
     /// The 1-based number of the last line read.
     line: usize,
@@ -280,7 +205,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The error, at the last line read.
-    fn fault(&self, kind: impl Into<FileErrorKind>) -> FileError {
+    pub(crate) fn fault(&self, kind: impl Into<FileErrorKind>) -> FileError {
         FileError { line: self.line.max(1), kind: kind.into() }
     }
 }
@@ -324,6 +249,8 @@ mod tests {
         assert_eq!(fault_of_vocabulary(&TABLE.replace("[1,", "[4,")), (3, twice(4)));
         let out = VocabularyError::OutOfRange { id: TokenId::new(6), len: 6 };
         assert_eq!(fault_of_vocabulary(&TABLE.replace("[1,", "[6,")), (3, out));
+        let twice = TABLE.replace("\"eos\": 4", "\"eos\": 4, \"eot\": [5, 4]");
+        assert_eq!(raw_table(twice.as_bytes()).unwrap().eos(), [4, 5].map(TokenId::new));
         let names = TABLE.replace("{\"<end>\": 4}", "{\"<end>\": 4, \"<end>\": 5}");
         let (_, error) = fault_of_vocabulary(&names);
         assert_eq!(error, VocabularyError::NameTwice { name: "<end>".into() });

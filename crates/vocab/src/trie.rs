@@ -18,8 +18,10 @@
 //! nodes. Building sorts the tokens once (by a prefix of 8 bytes as a number, then by the rest) and
 //! reads them once.
 
+mod saved;
 mod walk;
 
+pub(crate) use saved::OrderFault;
 pub use walk::{Recognizer, WalkScratch, WalkStats};
 
 use crate::{TokenId, Vocabulary};
@@ -47,6 +49,7 @@ struct Node {
 }
 
 impl Node {
+    #[inline]
     fn new(byte: u8, first: usize) -> Self {
         let first = u32::try_from(first).expect("fewer than 2^24 tokens");
         Self { end: 0, byte_and_first: first << 8 | u32::from(byte) }
@@ -90,7 +93,9 @@ impl fmt::Debug for TokenTrie {
 impl TokenTrie {
     /// The trie of the vocabulary's emittable tokens that have bytes.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
-        Self::from_sorted(vocabulary, sorted_tokens(vocabulary))
+        Self::of_sorted_words(
+            sorted_tokens(vocabulary).into_iter().map(|(_, bytes, id)| (bytes, id)),
+        )
     }
 
     /// The trie of some of these tokens. `vocabulary` is the one this trie was built from. Cost: a
@@ -117,29 +122,40 @@ impl TokenTrie {
     }
 
     fn of_sorted_words<'a>(sorted: impl ExactSizeIterator<Item = (&'a [u8], TokenId)>) -> Self {
+        Self::try_of_sorted_words(sorted).expect("sorted and each once")
+    }
+
+    /// The trie of words that are not empty and ascend, words of the same bytes by their tokens; or
+    /// the position of the first word that does not come after the one before it.
+    fn try_of_sorted_words<'a>(
+        sorted: impl ExactSizeIterator<Item = (&'a [u8], TokenId)>,
+    ) -> Result<Self, usize> {
         let mut nodes = Vec::with_capacity(sorted.len() * 5 / 2 + 2);
         let mut depths: Vec<u16> = Vec::with_capacity(nodes.capacity());
         let mut tokens = Vec::with_capacity(sorted.len());
         nodes.push(Node::new(0, 0));
         depths.push(0);
-        // The path to the node of the previous token, root first.
-        let mut path: Vec<u32> = vec![0];
         let mut previous: &[u8] = &[];
         for (bytes, id) in sorted {
             let shared = previous.iter().zip(bytes).take_while(|(a, b)| a == b).count();
-            close(&mut nodes, &mut path, shared + 1);
-            for &byte in &bytes[shared..] {
-                path.push(index(nodes.len()));
+            let ascends = match (previous.get(shared), bytes.get(shared)) {
+                (Some(before), Some(after)) => before < after,
+                (None, None) => tokens.last() < Some(&id),
+                (before, _) => before.is_none(),
+            };
+            if !ascends {
+                return Err(tokens.len());
+            }
+            for (depth, &byte) in (shared + 1..).zip(&bytes[shared..]) {
                 nodes.push(Node::new(byte, tokens.len()));
-                depths.push(u16::try_from(path.len() - 1).expect("tokens are at most 2^16 bytes"));
+                depths.push(u16::try_from(depth).expect("tokens are at most 2^16 bytes"));
             }
             tokens.push(id);
             previous = bytes;
         }
-        close(&mut nodes, &mut path, 0);
-        let max_depth = depths.iter().copied().max().unwrap_or_default().into();
         nodes.push(Node::new(0, tokens.len()));
-        Self {
+        let max_depth = depths.iter().copied().max().unwrap_or_default().into();
+        Ok(Self {
             nodes,
             depths,
             tokens,
@@ -149,28 +165,59 @@ impl TokenTrie {
             child_nodes: Vec::new(),
             max_depth,
         }
-        .with_children()
+        .with_ends_and_children())
     }
 
-    fn with_children(mut self) -> Self {
+    /// Fills in what bytes and depths determine. Three passes without a branch that depends on the
+    /// shape of the trie: which node is which one's parent, then ends from the last node to the
+    /// first, then children.
+    fn with_ends_and_children(mut self) -> Self {
         let count = self.node_count();
-        self.child_first.reserve_exact(count + 1);
-        self.child_bytes.reserve_exact(count);
-        self.child_nodes.reserve_exact(count);
-        for node in (0..index(count)).map(NodeId) {
-            self.child_first.push(index(self.child_nodes.len()));
-            let mut child = node.0 + 1;
-            while child < self.nodes[node.index()].end {
-                self.child_bytes.push(self.nodes[child as usize].byte());
-                self.child_nodes.push(child);
-                child = self.nodes[child as usize].end;
-            }
+        let parents = self.parents();
+        for node in (1..count).rev() {
+            // An end that is still 0 belongs to a node without children.
+            let end = self.nodes[node].end.max(index(node + 1));
+            self.nodes[node].end = end;
+            let parent = &mut self.nodes[parents[node] as usize];
+            parent.end = parent.end.max(end);
         }
-        self.child_first.push(index(self.child_nodes.len()));
+        self.nodes[0].end = index(count);
+        self.child_first = vec![0; count + 1];
+        for &parent in &parents[1..] {
+            self.child_first[parent as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for first in &mut self.child_first {
+            sum += *first;
+            *first = sum;
+        }
+        self.child_bytes = vec![0; count - 1];
+        self.child_nodes = vec![0; count - 1];
+        // Children come ascending here, so the next free place of a parent is what `first` counts up.
+        let mut free = self.child_first.clone();
+        for (node, &parent) in parents.iter().enumerate().skip(1) {
+            let place = &mut free[parent as usize];
+            self.child_bytes[*place as usize] = self.nodes[node].byte();
+            self.child_nodes[*place as usize] = index(node);
+            *place += 1;
+        }
         for at in 0..self.child_first[1] as usize {
             self.root_children[usize::from(self.child_bytes[at])] = self.child_nodes[at];
         }
         self
+    }
+
+    /// The parent of every node but the root, whose entry means nothing.
+    fn parents(&self) -> Vec<u32> {
+        // By depth: the node last passed.
+        let mut path = vec![0; self.max_depth + 1];
+        let mut parents = vec![0; self.node_count()];
+        for (node, parent) in parents.iter_mut().enumerate().skip(1) {
+            let depth = usize::from(self.depths[node]);
+            *parent = path[depth - 1];
+            path[depth] = index(node);
+        }
+        parents
     }
 
     /// Number of nodes, the root included.
@@ -264,16 +311,9 @@ fn index(position: usize) -> u32 {
     u32::try_from(position).expect("nodes are at most one a byte, and bytes are limited")
 }
 
-/// Ends the nodes of the path beyond its first `keep`.
-fn close(nodes: &mut [Node], path: &mut Vec<u32>, keep: usize) {
-    let end = index(nodes.len());
-    for node in path.drain(keep.min(path.len())..) {
-        nodes[node as usize].end = end;
-    }
-}
-
-/// The emittable tokens that have bytes, by bytes and then by id.
-fn sorted_tokens(vocabulary: &Vocabulary) -> Vec<TokenId> {
+/// The emittable tokens that have bytes, by bytes and then by id; before each its first eight bytes
+/// as a number.
+fn sorted_tokens(vocabulary: &Vocabulary) -> Vec<(u64, &[u8], TokenId)> {
     let ids = (0..).take(vocabulary.tokenizer_len()).map(TokenId::new);
     let mut keyed: Vec<(u64, &[u8], TokenId)> = ids
         .filter(|&id| vocabulary.is_emittable(id))
@@ -286,7 +326,7 @@ fn sorted_tokens(vocabulary: &Vocabulary) -> Vec<TokenId> {
         })
         .collect();
     keyed.sort_unstable();
-    keyed.into_iter().map(|(_, _, id)| id).collect()
+    keyed
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What each token id stands for.
 
 mod derived;
+mod saved;
+
+pub use saved::{LoadError, Misplaced};
 
 use crate::{Encoder, Fingerprint, TokenId, TokenTrie};
 use derived::Derived;
@@ -247,6 +250,12 @@ impl Vocabulary {
         self.derived.get(|| make(self))
     }
 
+    /// This vocabulary with its tokenizer's own encoding. What others derived from it is forgotten.
+    #[must_use]
+    pub fn with_encoder(self, encoder: Arc<dyn Encoder>) -> Self {
+        Self { encoder: Some(encoder), derived: Derived::default(), ..self }
+    }
+
     /// Heap bytes held, the trie's included once it is built; the encoder's not, nor what others
     /// derived.
     #[must_use]
@@ -254,6 +263,32 @@ impl Vocabulary {
         let names: usize = self.names.values().map(|name| 2 * (name.len() + 24)).sum();
         let trie = self.trie.get().map_or(0, TokenTrie::memory_bytes);
         self.bytes.len() + self.offsets.len() * 4 + self.eos.len() * 4 + names + trie
+    }
+
+    /// One without tokens, to be filled and then [completed](Self::completed). `eos` is ascending.
+    fn blank(eos: Vec<TokenId>, model_len: usize) -> Self {
+        Self {
+            bytes: [].into(),
+            offsets: [].into(),
+            names: FxHashMap::default(),
+            ids_by_name: FxHashMap::default(),
+            eos: eos.into(),
+            model_len,
+            encoder: None,
+            fingerprint: Fingerprint([0; 32]),
+            unspellable: ByteBits::all(),
+            longest_token: 0,
+            trie: OnceLock::new(),
+            derived: Derived::default(),
+        }
+    }
+
+    /// With what follows from the tokens.
+    fn completed(mut self) -> Self {
+        self.fingerprint = Fingerprint::of(&self);
+        self.unspellable = unspellable(&self);
+        self.longest_token = longest_token(&self);
+        self
     }
 }
 
@@ -316,25 +351,10 @@ impl VocabularyBuilder {
         self.check_ids()?;
         self.eos.sort_unstable();
         self.eos.dedup();
-        let mut vocabulary = Vocabulary {
-            bytes: [].into(),
-            offsets: [].into(),
-            names: FxHashMap::default(),
-            ids_by_name: FxHashMap::default(),
-            eos: std::mem::take(&mut self.eos).into(),
-            model_len: self.model_len,
-            encoder: self.encoder.take(),
-            fingerprint: Fingerprint([0; 32]),
-            unspellable: ByteBits::all(),
-            longest_token: 0,
-            trie: OnceLock::new(),
-            derived: Derived::default(),
-        };
+        let mut vocabulary = Vocabulary::blank(std::mem::take(&mut self.eos), self.model_len);
+        vocabulary.encoder = self.encoder.take();
         self.lay_out(&mut vocabulary)?;
-        vocabulary.fingerprint = Fingerprint::of(&vocabulary);
-        vocabulary.unspellable = unspellable(&vocabulary);
-        vocabulary.longest_token = longest_token(&vocabulary);
-        Ok(vocabulary)
+        Ok(vocabulary.completed())
     }
 
     /// Writes bytes, offsets and names in the order of the ids, which the entries are sorted by.

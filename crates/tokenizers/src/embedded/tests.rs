@@ -101,9 +101,14 @@ fn a_short_key_is_decided_up_to_its_last_word() {
         assert_eq!(decided("{\"id\":"), "{\"id");
         assert_eq!(decided("[12,"), "[12");
         assert_eq!(decided("Hello world"), "Hello");
-        assert_eq!(decided("it'"), "", "a contraction may follow");
         assert_eq!(decided("-\n"), "", "more line breaks may follow");
     }
+    let decided = |vocabulary: &Vocabulary| {
+        let tokens = vocabulary.encoder().unwrap().encode_prefix(b"it'").unwrap();
+        joined(vocabulary, &tokens)
+    };
+    assert_eq!(decided(&O200K), b"", "a contraction may follow, in one piece with the word");
+    assert_eq!(decided(&CL100K), b"it", "contractions are pieces of their own");
 }
 
 #[test]

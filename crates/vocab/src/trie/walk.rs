@@ -58,6 +58,11 @@ pub struct WalkStats {
 }
 
 impl TokenTrie {
+    /// A node and all below it, in the order of their bytes.
+    pub fn subtree(&self, node: NodeId) -> impl Iterator<Item = NodeId> + use<> {
+        (node.0..self.nodes[node.index()].end).map(NodeId)
+    }
+
     /// Tells every token whose bytes the recogniser takes from where it stands. The recogniser is
     /// left as it was found.
     pub fn walk(
