@@ -26,6 +26,9 @@ const MANY: usize = 64;
 /// So often the rest of a token is looked up in a trie of its own, rather than read byte by byte.
 const MAX_DEPTH: usize = 16;
 
+/// So many runs are looked up one by one.
+const MAX_APART: usize = 8;
+
 /// A mask under construction.
 struct Filling<'t> {
     tables: &'t Tables,
@@ -117,16 +120,16 @@ impl Filling<'_> {
         let checkpoint = self.walker.checkpoint();
         let is_known = at.is_remembered() && self.depth < MAX_DEPTH;
         if is_known && trie.tokens_below(node).len() >= MANY {
-            let threads = self.walker.threads(level).to_vec();
-            let mut rest = Vec::with_capacity(threads.len());
-            for &thread in &threads {
-                if !self.island(thread, at)? {
+            let mut pending = self.walker.threads(level).to_vec();
+            let mut rest = Vec::with_capacity(pending.len());
+            while let Some(thread) = pending.pop() {
+                if let Some(apart) = self.runs_apart(thread) {
+                    pending.extend(apart);
+                } else if !self.island(thread, at)? {
                     rest.push(thread);
                 }
             }
-            if rest.len() < threads.len() {
-                level = self.walker.level_of(&rest, false);
-            }
+            level = self.walker.level_of(&rest, false);
         }
         if level.first == level.end {
             self.walker.back_to(checkpoint);
@@ -141,6 +144,20 @@ impl Filling<'_> {
         Ok(())
     }
 
+    /// Runs that began together, before a comma and before a bracket say, have a frame each: the
+    /// threads of each.
+    fn runs_apart(&self, thread: Thread) -> Option<Vec<Thread>> {
+        let Island::Fixed(island) = self.tables.program.island(thread.place.island) else {
+            return None;
+        };
+        match self.walker.activation(thread.frame) {
+            Activation::Union(frames) if island.is_symbol && frames.len() <= MAX_APART => {
+                Some(frames.iter().map(|&frame| Thread { frame, ..thread }).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// Adds what a thread takes below a node, if it stands in a fixed island and that is known.
     fn island(&mut self, thread: Thread, at: At<'_>) -> Result<bool, StepError> {
         let tables = self.tables;
@@ -151,10 +168,7 @@ impl Filling<'_> {
         let checkpoint = self.walker.checkpoint();
         let mut removed = Vec::new();
         let (own, walk, turns, exit) = match (self.turns(thread, island), &island.difference) {
-            (Some((turns, exit)), _) if at.is_whole() => {
-                (island, island.run(&walks, at.node), Some(turns), exit)
-            }
-            (Some(_), _) => return Ok(false),
+            (Some((turns, exit)), _) => (island, island.run(&walks, at), Some(turns), exit),
             // After a single symbol nearly every token goes on: nothing is known of those.
             (None, _) if island.is_symbol => return Ok(false),
             (None, None) => (island, island.walk(&walks, state, at), None, thread.frame),
@@ -178,7 +192,7 @@ impl Filling<'_> {
         match &walk.inside {
             Inside::List(list) => self.mask.ids.extend_from_slice(list),
             Inside::Row(row) => self.mask.row(row.clone(), removed.clone()),
-            Inside::Counted(counted) => self.counted(counted, &walk, turns, at.node),
+            Inside::Counted(counted) => self.counted(counted, &walk, turns, at),
         }
         if next.first < next.end {
             let from = (exit, turns.filter(|turns| !turns.is_free(walk.longest)));
@@ -228,10 +242,11 @@ impl Filling<'_> {
         Some((turns, exit))
     }
 
-    fn counted(&mut self, counted: &Counted, walk: &Walk, turns: Option<Turns>, node: NodeId) {
+    fn counted(&mut self, counted: &Counted, walk: &Walk, turns: Option<Turns>, at: At<'_>) {
         let left = turns.map_or(usize::MAX, |turns| turns.max - turns.done);
-        // Below the root, rows are kept for the whole alone.
-        let as_row = node == NodeId::ROOT || left >= walk.longest && counted.is_long();
+        // Below the root, rows are kept for the whole alone; what is left of tokens is listed.
+        let is_all = at.is_whole() && left >= walk.longest && counted.is_long();
+        let as_row = at.is_root() || is_all;
         match as_row {
             true => self.mask.row(counted.row(left, walk.longest), Vec::new()),
             false => self.mask.ids.extend(counted.tokens(left)),

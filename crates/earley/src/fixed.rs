@@ -62,7 +62,7 @@ pub(crate) struct FixedIsland {
     /// What it lacks of another island, if that is little.
     pub(crate) difference: Option<Difference>,
     walks: DashMap<(u64, StateId, NodeId), Arc<Walk>, FxBuildHasher>,
-    runs: DashMap<NodeId, Arc<Walk>, FxBuildHasher>,
+    runs: DashMap<(u64, NodeId), Arc<Walk>, FxBuildHasher>,
     bytes: Arc<AtomicUsize>,
 }
 
@@ -143,7 +143,7 @@ impl FixedIsland {
 
     /// Whether it is small and text: the string of a language, less some words, is what schemas
     /// are full of.
-    fn may_be_base(&self) -> bool {
+    pub(crate) fn may_be_base(&self) -> bool {
         self.dfa.len() <= MAX_BASE_STATES && self.out.iter().any(|bytes| bytes.len() >= 64)
     }
 
@@ -173,12 +173,13 @@ impl FixedIsland {
     }
 
     /// The tokens below a node that go on with any number of words there.
-    pub(crate) fn run(&self, walks: &Walks<'_>, node: NodeId) -> Arc<Walk> {
-        if let Some(known) = self.runs.get(&node) {
+    pub(crate) fn run(&self, walks: &Walks<'_>, at: At<'_>) -> Arc<Walk> {
+        let key = (at.number, at.node);
+        if let Some(known) = self.runs.get(&key) {
             return known.clone();
         }
-        let walk = self.counted(walks.run(self, node));
-        self.runs.entry(node).or_insert(walk).clone()
+        let walk = self.counted(walks.run(self, at));
+        self.runs.entry(key).or_insert(walk).clone()
     }
 
     fn counted(&self, walk: Walk) -> Arc<Walk> {

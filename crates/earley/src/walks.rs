@@ -40,7 +40,8 @@ pub(crate) struct At<'t> {
 }
 
 /// The number of tries that belong to one state of one island: a walk over them is not met again.
-/// Runs (white space, characters) are few and everywhere, so what they leave has numbers.
+/// Runs (white space, characters) and plain strings are few and everywhere, so what they leave has
+/// numbers.
 const PRIVATE: u64 = u64::MAX;
 
 impl At<'_> {
@@ -85,7 +86,7 @@ pub(crate) struct Counted {
 }
 
 /// Rows for bounds below this are kept.
-const KEPT_BOUNDS: usize = 64;
+const KEPT_BOUNDS: usize = 130;
 
 /// What is left of tokens that leave an island.
 #[derive(Debug)]
@@ -215,6 +216,7 @@ impl Walks<'_> {
     /// The walk from a state at a node.
     pub(crate) fn within(&self, island: &FixedIsland, state: StateId, at: At<'_>) -> Walk {
         let mut collected = Collected::new(self.vocabulary, (false, ByteSet::FULL), at);
+        collected.is_common = island.may_be_base();
         let slices = &self.islands.slices;
         let row = match at.is_root() && island.out(state).len() >= 64 {
             true => {
@@ -234,9 +236,8 @@ impl Walks<'_> {
         collected.walk(state, at, row, nodes)
     }
 
-    /// The walk through any number of words, from a node of the vocabulary's trie.
-    pub(crate) fn run(&self, island: &FixedIsland, node: NodeId) -> Walk {
-        let at = At { number: 0, trie: self.vocabulary.trie(), node };
+    /// The walk through any number of words, from a node.
+    pub(crate) fn run(&self, island: &FixedIsland, at: At<'_>) -> Walk {
         let mut collected = Collected::new(self.vocabulary, (true, ByteSet::FULL), at);
         let start = island.dfa.start();
         let nodes = self.collect(island, start, at, &mut collected);
@@ -299,6 +300,8 @@ fn next(island: &FixedIsland, state: StateId, byte: u8) -> Option<StateId> {
 struct Collected<'v> {
     vocabulary: &'v Vocabulary,
     is_run: bool,
+    /// Whether the island is in many grammars.
+    is_common: bool,
     /// Whether the trie is the vocabulary's.
     is_whole: bool,
     /// Exits by other bytes are passed over.
@@ -315,6 +318,7 @@ impl<'v> Collected<'v> {
         Self {
             vocabulary,
             is_run,
+            is_common: is_run,
             is_whole: at.is_whole(),
             bytes,
             inside: Vec::new(),
@@ -351,7 +355,7 @@ impl<'v> Collected<'v> {
                 continue;
             }
             if !self.is_whole {
-                self.exits_below(trie, child, depth);
+                self.exits_below(trie, child, depth, count);
                 continue;
             }
             let below = trie.tokens_below(child);
@@ -368,12 +372,12 @@ impl<'v> Collected<'v> {
     }
 
     /// Exits where the words of the trie are ends of tokens.
-    fn exits_below(&mut self, trie: &TokenTrie, child: NodeId, depth: usize) {
+    fn exits_below(&mut self, trie: &TokenTrie, child: NodeId, depth: usize, count: u16) {
         for node in trie.subtree(child) {
             let left = trie.depth(node) - depth;
             for &token in trie.tokens(node) {
                 let bytes = self.vocabulary.bytes(token).expect("tokens of a trie have bytes");
-                self.exits.push((&bytes[bytes.len() - left..], token, 0));
+                self.exits.push((&bytes[bytes.len() - left..], token, count));
             }
         }
     }
@@ -386,7 +390,7 @@ impl<'v> Collected<'v> {
             false => Vec::new(),
         };
         counts.sort_unstable();
-        let number = if self.is_run { unique() } else { PRIVATE };
+        let number = if self.is_common { unique() } else { PRIVATE };
         Exits { number, trie, counts: counts.into() }
     }
 
