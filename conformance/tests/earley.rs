@@ -1,7 +1,7 @@
 //! The earley backend under every law.
 
 use formwork_conformance::{
-    random::GrammarOptions,
+    random::{Construct, GrammarOptions},
     suite::{Law, Options, Report, run},
 };
 use formwork_earley::EarleyBackend;
@@ -18,8 +18,24 @@ fn the_earley_backend_obeys_every_law() {
 /// Random context-free grammars, in number.
 #[test]
 fn the_earley_backend_obeys_every_law_on_many_context_free_grammars() {
+    let report = on_many(&GrammarOptions::context_free());
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed >= 4_000, "{report}");
+    assert!(report.checks[&Law::Mask] >= 40_000, "{report}");
+}
+
+/// The same with intersections and complements, counted symbols among them.
+#[test]
+fn the_earley_backend_obeys_every_law_on_many_grammars_with_languages() {
+    let constructs = vec![Construct::Languages];
+    let report = on_many(&GrammarOptions { constructs, ..GrammarOptions::everything() });
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed >= 3_000, "{report}");
+}
+
+fn on_many(grammars: &GrammarOptions) -> Report {
     let of_seed = |seed| {
-        let grammars = vec![GrammarOptions::context_free()];
+        let grammars = vec![grammars.clone()];
         let options = Options { data: None, skips: None, grammars, seed, ..Options::default() };
         run(&EarleyBackend, &Options { cases: 2_000, ..options })
     };
@@ -28,7 +44,5 @@ fn the_earley_backend_obeys_every_law_on_many_context_free_grammars() {
         let runs: Vec<_> = (1..=4).map(|seed| scope.spawn(move || of_seed(seed))).collect();
         runs.into_iter().for_each(|run| report.merge(run.join().expect("a run does not panic")));
     });
-    assert!(report.is_clean(), "{report}");
-    assert!(report.passed >= 4_000, "{report}");
-    assert!(report.checks[&Law::Mask] >= 40_000, "{report}");
+    report
 }

@@ -274,6 +274,7 @@ fn branch(options: &GrammarOptions, inner: &BoxedStrategy<Shape>) -> BoxedStrate
             (1, not.boxed()),
             (1, within.boxed()),
             (1, words.boxed()),
+            (2, counted_text(&operand).boxed()),
         ]);
     }
     if options.has(Construct::LookAhead) {
@@ -293,6 +294,34 @@ fn branch(options: &GrammarOptions, inner: &BoxedStrategy<Shape>) -> BoxedStrate
         choices.push((3, permute(options, inner).prop_map(Shape::Permute).boxed()));
     }
     Union::new_weighted(choices).boxed()
+}
+
+/// Symbols between two marks, counted, in some language: strings with a pattern and a length.
+fn counted_text(operand: &BoxedStrategy<Shape>) -> impl Strategy<Value = Shape> + use<> {
+    let mark = || Shape::Literal(b"c".to_vec());
+    let symbols = prop::sample::select(vec![
+        vec!["a", "b"],
+        vec!["a", "bb", "é"],
+        vec!["ab", "b", "é", "ê"],
+        vec!["a", "c"],
+    ]);
+    let between = move |text: Shape| Shape::Seq(vec![mark(), text, mark()]);
+    let pattern = prop_oneof![
+        4 => operand.clone().prop_map(between),
+        2 => (operand.clone(), operand.clone()).prop_map(move |(one, other)| {
+            let many = |shape| Shape::Repeat(Box::new(shape), 0, None);
+            between(Shape::Seq(vec![many(one), many(other)]))
+        }),
+        1 => operand.clone().prop_map(|but| Shape::Not(Box::new(but))),
+    ];
+    (pattern, symbols, 0_u32..4, option::of(0_u32..6)).prop_map(
+        move |(pattern, words, min, more)| {
+            let words = words.into_iter().map(|word| word.as_bytes().to_vec()).collect();
+            let symbol = Box::new(Shape::Automaton(words));
+            let text = Shape::Repeat(symbol, min, more.map(|more| min + more));
+            Shape::And(vec![pattern, between(text)])
+        },
+    )
 }
 
 /// Sequences, choices, repetition.

@@ -1,6 +1,9 @@
 //! The contract's side of this backend.
 
-use crate::{boolean::fold, pour::unsupported, program::Program, session::Matcher, tables::Tables};
+use crate::{
+    boolean::fold, fixed::FixedIslands, pour::unsupported, program::Program, session::Matcher,
+    tables::Tables,
+};
 use formwork_automata::{ByteSet, Exhausted};
 use formwork_core::{
     Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
@@ -51,7 +54,9 @@ impl StructuredOutputBackend for EarleyBackend {
                 let rules = passes::reach(grammar, limits)?;
                 check(&rules, vocabulary)?;
                 let unfolded = of_rules(&rules)?;
-                let rules = fold(&rules, &unfolded, limits, cancellation).map_err(regular)?;
+                let islands = FixedIslands::of(vocabulary);
+                let rules =
+                    fold(&rules, &unfolded, limits, cancellation, &islands).map_err(regular)?;
                 let mut fuel = limits.fuel(cancellation);
                 let rules = passes::prune_unproductive(&rules, &mut fuel)?;
                 if matches!(rules.bodies[0].nodes(), [Node::Never]) {

@@ -1,5 +1,9 @@
 //! Intersections and complements, each as one automaton.
 
+use crate::{
+    counted::{Counted, counted},
+    fixed::FixedIslands,
+};
 use formwork_automata::{CancellationToken, Dfa};
 use formwork_grammar::{
     Body, BodyBuilder, ExprId, Grammar, GrammarBuilder, GrammarError, Limits, Node, RuleId,
@@ -9,24 +13,25 @@ use formwork_grammar::{
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The automaton of a node of a body, which must be regular over bytes.
+/// The automaton of the intersection of nodes of a body, which must be regular over bytes.
 pub(crate) fn language(
     grammar: &Grammar,
     body: &Body,
-    expr: ExprId,
+    operands: &[ExprId],
     limits: &Limits,
     cancellation: &CancellationToken,
 ) -> Result<Dfa, RegularError> {
-    regular::dfa(&grammar_of(grammar, body, expr)?, &BytesOnly, limits, cancellation)
+    regular::dfa(&grammar_of(grammar, body, operands)?, &BytesOnly, limits, cancellation)
 }
 
 /// The same rules with every outermost boolean node replaced by its automaton, or by nothing where
-/// that accepts nothing. `grammar` has these rules.
+/// that accepts nothing; but those in which symbols are counted stay. `grammar` has these rules.
 pub(crate) fn fold(
     rules: &Rules,
     grammar: &Grammar,
     limits: &Limits,
     cancellation: &CancellationToken,
+    islands: &FixedIslands,
 ) -> Result<Rules, RegularError> {
     let mut folded = Rules { bodies: Vec::new(), names: rules.names.clone() };
     for body in &rules.bodies {
@@ -40,7 +45,15 @@ pub(crate) fn fold(
             if !outermost.contains(&id) {
                 return Ok(builder.renormalize(node));
             }
-            let dfa = language(grammar, body, id, limits, cancellation)?;
+            if let Node::And(operands) = &body.nodes()[id.index()] {
+                match counted(grammar, body, operands, limits, islands)? {
+                    None => {}
+                    Some(Counted::Empty) => return Ok(builder.never()),
+                    Some(Counted::Plain(dfa)) => return Ok(builder.automaton(dfa)),
+                    Some(Counted::Bounded(..)) => return Ok(builder.renormalize(node)),
+                }
+            }
+            let dfa = language(grammar, body, &[id], limits, cancellation)?;
             Ok::<_, RegularError>(builder.automaton(Arc::new(dfa)))
         })?;
         folded.bodies.push(Arc::new(builder.finish(root)));
@@ -64,19 +77,23 @@ fn outermost(body: &Body) -> Vec<ExprId> {
     outermost
 }
 
-/// A node as a grammar of its own, with the rules that it needs.
-fn grammar_of(grammar: &Grammar, body: &Body, expr: ExprId) -> Result<Grammar, GrammarError> {
+/// The intersection of nodes as a grammar of its own, with the rules that it needs.
+fn grammar_of(
+    grammar: &Grammar,
+    body: &Body,
+    operands: &[ExprId],
+) -> Result<Grammar, GrammarError> {
     let mut builder = GrammarBuilder::new();
     let root = builder.declare("part");
     let mut numbers: FxHashMap<RuleId, RuleId> = FxHashMap::default();
-    let mut pending = vec![(root, copy(body, Some(expr), &mut numbers, grammar, &mut builder))];
+    let mut pending = vec![(root, copy(body, operands, &mut numbers, grammar, &mut builder))];
     let mut done = rustc_hash::FxHashSet::default();
     while let Some((rule, (body, references))) = pending.pop() {
         builder.define(rule, body)?;
         for reference in references {
             if done.insert(reference) {
                 let body = grammar.body(reference)?;
-                let copied = copy(&body, None, &mut numbers, grammar, &mut builder);
+                let copied = copy(&body, &[], &mut numbers, grammar, &mut builder);
                 pending.push((numbers[&reference], copied));
             }
         }
@@ -84,16 +101,16 @@ fn grammar_of(grammar: &Grammar, body: &Body, expr: ExprId) -> Result<Grammar, G
     builder.finish(root)
 }
 
-/// A body, or the part of it below a node, with its references renamed; and those it had.
+/// A body, or the intersection of some of its nodes, with its references renamed; and those it had.
 fn copy(
     body: &Body,
-    root: Option<ExprId>,
+    operands: &[ExprId],
     numbers: &mut FxHashMap<RuleId, RuleId>,
     grammar: &Grammar,
     rules: &mut GrammarBuilder,
 ) -> (Body, Vec<RuleId>) {
     let mut builder = BodyBuilder::new();
-    let mut part = None;
+    let mut parts = Vec::with_capacity(operands.len());
     let whole = builder.rebuild(body, |builder, id, node| {
         let node = match node {
             Node::Rule(rule) => {
@@ -103,11 +120,12 @@ fn copy(
             }
             other => builder.renormalize(other),
         };
-        if Some(id) == root {
-            part = Some(node);
+        if operands.contains(&id) {
+            parts.push(node);
         }
         node
     });
     // References outside the part are declared too, so they need bodies too.
-    (builder.finish(part.unwrap_or(whole)), body.references())
+    let root = if operands.is_empty() { whole } else { builder.and(&parts) };
+    (builder.finish(root), body.references())
 }

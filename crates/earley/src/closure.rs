@@ -199,7 +199,8 @@ impl<'p> Closing<'p> {
             Callee::Loop(repetition) => {
                 let shape = self.program.repetition(repetition);
                 self.frames.push(Opened { repetition: Some(repetition), ..none() });
-                self.frames[number as usize].left = shape.min == 0;
+                let is_counted = self.program.symbols(shape.body).is_some();
+                self.frames[number as usize].left = shape.min == 0 && !is_counted;
                 self.add(self.program.start(shape.body), FrameTemplate::Local(number + 1));
             }
         }

@@ -9,11 +9,12 @@
 use crate::{
     fixed::FixedIsland,
     mask::{Mask, MaskBuilder},
-    place::{FrameRef, FrameShape, FrameTemplate, Thread},
+    place::{FrameRef, Thread},
     program::Island,
+    symbols::Symbols,
     tables::{Activation, Tables},
-    walker::{Checkpoint, Level, Walker},
-    walks::{At, Counted, Inside, Walk},
+    walker::{Checkpoint, Level, Turn, Walker},
+    walks::{At, Counted, End, Inside, Walk},
 };
 use formwork_automata::ByteSet;
 use formwork_core::{StepError, TokenId};
@@ -151,7 +152,9 @@ impl Filling<'_> {
             return None;
         };
         match self.walker.activation(thread.frame) {
-            Activation::Union(frames) if island.is_symbol && frames.len() <= MAX_APART => {
+            Activation::Union(frames)
+                if (island.is_symbol || island.symbols.is_some()) && frames.len() <= MAX_APART =>
+            {
                 Some(frames.iter().map(|&frame| Thread { frame, ..thread }).collect())
             }
             _ => None,
@@ -168,9 +171,12 @@ impl Filling<'_> {
         let checkpoint = self.walker.checkpoint();
         let mut removed = Vec::new();
         let (own, walk, turns, exit) = match (self.turns(thread, island), &island.difference) {
+            (Some((turns, exit)), _) if island.symbols.is_some() => {
+                (island, island.walk(&walks, state, at), Some(turns), exit)
+            }
             (Some((turns, exit)), _) => (island, island.run(&walks, at), Some(turns), exit),
             // After a single symbol nearly every token goes on: nothing is known of those.
-            (None, _) if island.is_symbol => return Ok(false),
+            (None, _) if island.is_symbol || island.symbols.is_some() => return Ok(false),
             (None, None) => (island, island.walk(&walks, state, at), None, thread.frame),
             (None, Some(difference)) => {
                 let visited;
@@ -192,7 +198,21 @@ impl Filling<'_> {
         match &walk.inside {
             Inside::List(list) => self.mask.ids.extend_from_slice(list),
             Inside::Row(row) => self.mask.row(row.clone(), removed.clone()),
-            Inside::Counted(counted) => self.counted(counted, &walk, turns, at),
+            Inside::Counted(counted) => match (turns, &island.symbols) {
+                (Some(turns), Some(symbols)) if !turns.is_above(symbols) => {
+                    let fits = |end: &End| turns.fits(symbols, end);
+                    let ends = walk.ends(island, state, at);
+                    let ids = ends.iter().filter(|end| fits(end)).map(|end| end.token);
+                    self.mask.ids.extend(ids);
+                    self.walker.spend(ends.len())?;
+                }
+                (Some(turns), Some(symbols)) => {
+                    let outside = counted.outside.iter().filter(|end| turns.fits(symbols, end));
+                    self.mask.ids.extend(outside.map(|end| end.token));
+                    self.counted(counted, &walk, Some(turns), at);
+                }
+                _ => self.counted(counted, &walk, turns, at),
+            },
         }
         if next.first < next.end {
             let from = (exit, turns.filter(|turns| !turns.is_free(walk.longest)));
@@ -210,26 +230,11 @@ impl Filling<'_> {
     /// The turns of a thread at the begin of a word of a run, and what follows the run.
     fn turns(&self, thread: Thread, island: &FixedIsland) -> Option<(Turns, FrameRef)> {
         let program = &self.tables.program;
-        if !island.is_symbol || thread.place.state != island.dfa.start().as_u32() {
+        let is_run = island.is_symbol && thread.place.state == island.dfa.start().as_u32();
+        if !is_run && island.symbols.is_none() {
             return None;
         }
-        let (repetition, count, exit) = match *self.walker.activation(thread.frame) {
-            Activation::Loop { repetition, count, exit } => (repetition, count, exit),
-            Activation::Call { origin, own } => {
-                let closure = program.closure_at(origin)?;
-                let frames = &closure.frames;
-                let FrameShape::Loop { repetition, exit } = frames[thread.frame.index as usize]
-                else {
-                    return None;
-                };
-                let exit = match exit {
-                    FrameTemplate::Own => own,
-                    FrameTemplate::Local(index) => FrameRef { index, ..thread.frame },
-                };
-                (repetition, 0, exit)
-            }
-            _ => return None,
-        };
+        let Turn { repetition, count, exit } = self.walker.turn_of(thread.frame)?;
         let shape = program.repetition(repetition);
         if shape.body != thread.place.island {
             return None;
@@ -299,6 +304,26 @@ impl Filling<'_> {
 }
 
 impl Turns {
+    /// Whether the lower bound is no matter any more: it is reached, or whatever can be read can be
+    /// continued to where it is.
+    fn is_above(self, symbols: &Symbols) -> bool {
+        let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let max = (self.max < usize::MAX).then(|| narrow(self.max));
+        self.done >= self.min || symbols.is_wide(narrow(self.min), max)
+    }
+
+    /// Whether the bounds can be kept after a token.
+    fn fits(self, symbols: &Symbols, end: &End) -> bool {
+        let narrow = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let done = self.done + usize::from(end.count);
+        let min = narrow(self.min.saturating_sub(done));
+        match self.max {
+            usize::MAX => symbols.fits(end.state, min, None),
+            max if max < done => false,
+            max => symbols.fits(end.state, min, Some(narrow(max - done))),
+        }
+    }
+
     /// Whether no token of a walk comes near to a bound.
     fn is_free(self, longest: usize) -> bool {
         self.done >= self.min && self.max - self.done >= longest

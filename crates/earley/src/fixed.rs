@@ -11,6 +11,7 @@
 
 use crate::{
     difference::Difference,
+    symbols::{Marks, Symbols},
     walks::{At, Walk, Walks},
 };
 use dashmap::DashMap;
@@ -39,6 +40,8 @@ const MAX_SYMBOL_BYTES: usize = 12;
 #[derive(Debug)]
 pub(crate) struct FixedIslands {
     islands: DashMap<Arc<Dfa>, Arc<FixedIsland>, FxBuildHasher>,
+    /// Islands whose symbols are counted.
+    counted: DashMap<CountedKey, Option<Arc<FixedIsland>>, FxBuildHasher>,
     singles: DashMap<ByteSet, Arc<Dfa>, FxBuildHasher>,
     /// The vocabulary's class rows.
     pub(crate) slices: Arc<Slices>,
@@ -46,6 +49,9 @@ pub(crate) struct FixedIslands {
     bases: Mutex<Vec<Arc<FixedIsland>>>,
     bytes: Arc<AtomicUsize>,
 }
+
+/// What an island whose symbols are counted is known by: automaton, symbol, marks.
+type CountedKey = (Arc<Dfa>, Arc<Dfa>, Box<[u8]>, Box<[u8]>);
 
 /// An automaton, and the tokens that stay inside it.
 #[derive(Debug)]
@@ -61,6 +67,8 @@ pub(crate) struct FixedIsland {
     pub(crate) is_symbol: bool,
     /// What it lacks of another island, if that is little.
     pub(crate) difference: Option<Difference>,
+    /// Its symbols, where they are counted.
+    pub(crate) symbols: Option<Symbols>,
     walks: DashMap<(u64, StateId, NodeId), Arc<Walk>, FxBuildHasher>,
     runs: DashMap<(u64, NodeId), Arc<Walk>, FxBuildHasher>,
     bytes: Arc<AtomicUsize>,
@@ -71,6 +79,7 @@ impl FixedIslands {
     pub(crate) fn of(vocabulary: &Vocabulary) -> Arc<Self> {
         vocabulary.derived(|vocabulary| Self {
             islands: DashMap::default(),
+            counted: DashMap::default(),
             singles: DashMap::default(),
             slices: Slices::of(vocabulary),
             bases: Mutex::default(),
@@ -83,11 +92,7 @@ impl FixedIslands {
         if let Some(known) = self.islands.get(dfa) {
             return known.clone();
         }
-        if self.bytes.load(Ordering::Relaxed) > MAX_BYTES {
-            self.islands.clear();
-            self.bases.lock().unwrap_or_else(PoisonError::into_inner).clear();
-            self.bytes.store(0, Ordering::Relaxed);
-        }
+        self.forget();
         let mut island = FixedIsland::new(dfa.clone(), self.bytes.clone());
         self.bytes.fetch_add(island.own_bytes(), Ordering::Relaxed);
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,6 +104,38 @@ impl FixedIslands {
             bases.push(island.clone());
         }
         island
+    }
+
+    /// The island of an automaton whose symbols are counted; none where that cannot be done.
+    pub(crate) fn counted(
+        &self,
+        dfa: &Arc<Dfa>,
+        symbol: &Arc<Dfa>,
+        marks: Marks<'_>,
+    ) -> Option<Arc<FixedIsland>> {
+        let key = (dfa.clone(), symbol.clone(), marks.before.into(), marks.after.into());
+        if let Some(known) = self.counted.get(&key) {
+            return known.clone();
+        }
+        self.forget();
+        let island = Symbols::new(dfa, marks).map(|symbols| {
+            let mut island = FixedIsland::new(dfa.clone(), self.bytes.clone());
+            island.is_symbol = false;
+            island.symbols = Some(symbols);
+            self.bytes.fetch_add(2 * island.own_bytes(), Ordering::Relaxed);
+            Arc::new(island)
+        });
+        self.counted.entry(key).or_insert(island).clone()
+    }
+
+    /// Begins anew when what is held has outgrown its bound.
+    fn forget(&self) {
+        if self.bytes.load(Ordering::Relaxed) > MAX_BYTES {
+            self.islands.clear();
+            self.counted.clear();
+            self.bases.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            self.bytes.store(0, Ordering::Relaxed);
+        }
     }
 
     /// The automaton of one byte of a set.
@@ -134,6 +171,7 @@ impl FixedIsland {
             accepting_out,
             is_symbol,
             difference: None,
+            symbols: None,
             dfa,
             walks: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 4),
             runs: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 4),

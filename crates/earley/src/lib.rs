@@ -30,13 +30,14 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `pour`, `program`, `closure`, `walker`, `tables`, `fixed`, `walks`,
+//! `place`, `states`, `boolean`, `symbols`, `counted`, `pour`, `program`, `closure`, `walker`, `tables`, `fixed`, `walks`,
 //! `difference`, `fill`,
 //! `machine`, `session`, `backend`.
 
 mod backend;
 mod boolean;
 mod closure;
+mod counted;
 mod difference;
 mod fill;
 mod fixed;
@@ -47,6 +48,7 @@ mod pour;
 mod program;
 mod session;
 mod states;
+mod symbols;
 mod tables;
 mod walker;
 mod walks;

@@ -116,7 +116,7 @@ impl Machine for Tables {
         let mut walker = Walker::new(self);
         let mut level = walker.level_of(threads, *accepting);
         for _ in 0..limit {
-            let Ok(next) = walker.bytes(level) else { return };
+            let Ok(next) = walker.exact_bytes(level) else { return };
             let (false, Some(byte), 1) = (level.accepting, next.first(), next.len()) else {
                 return;
             };

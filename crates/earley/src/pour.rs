@@ -2,6 +2,7 @@
 
 use crate::{
     boolean::language,
+    counted::{Counted, counted},
     place::Callee,
     program::{Program, constraint},
     states::{Edge, Positions},
@@ -136,10 +137,27 @@ impl<'p> Pouring<'p> {
         self.edge(turn, Edge::Empty(to));
     }
 
-    /// Intersections and complements become one automaton.
+    /// Intersections and complements become one automaton; but where symbols are counted, they stay
+    /// so.
     fn boolean(&mut self, expr: ExprId, from: u32, to: u32) -> Result<(), StepError> {
         let Program { grammar, limits, .. } = self.program;
-        let dfa = language(grammar, self.body, expr, limits, &CancellationToken::new());
+        if let Node::And(operands) = &self.body.nodes()[expr.index()] {
+            let counted = counted(grammar, self.body, operands, limits, &self.program.fixed);
+            let callee = match counted.map_err(constraint)? {
+                None => None,
+                Some(Counted::Empty) => return Ok(()),
+                Some(Counted::Plain(dfa)) => Some(Callee::Island(self.program.automaton(&dfa))),
+                Some(Counted::Bounded(island, min, max)) => {
+                    let island = self.program.fixed_island(island);
+                    Some(self.program.loop_over(island, min, max))
+                }
+            };
+            if let Some(callee) = callee {
+                self.edge(from, Edge::Call(callee, to));
+                return Ok(());
+            }
+        }
+        let dfa = language(grammar, self.body, &[expr], limits, &CancellationToken::new());
         let dfa = dfa.map_err(constraint)?;
         if !dfa.is_empty() {
             let callee = Callee::Island(self.program.automaton(&Arc::new(dfa)));

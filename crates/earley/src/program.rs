@@ -15,6 +15,7 @@ use crate::{
     place::Callee,
     pour::Pouring,
     states::States,
+    symbols::Symbols,
     walks::Walks,
 };
 use formwork_automata::{ByteSet, Dfa};
@@ -29,7 +30,7 @@ pub(crate) struct Program {
     pub(crate) grammar: Arc<Grammar>,
     pub(crate) vocabulary: Arc<Vocabulary>,
     pub(crate) limits: Limits,
-    fixed: Arc<FixedIslands>,
+    pub(crate) fixed: Arc<FixedIslands>,
     islands: boxcar::Vec<Island>,
     loops: boxcar::Vec<Loop>,
     numbers: Mutex<Numbers>,
@@ -65,7 +66,8 @@ enum Source {
 /// A counted repetition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop {
-    /// What is repeated.
+    /// What is repeated; or, where that is an island whose symbols are counted, what they are
+    /// counted in.
     pub(crate) body: u32,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
@@ -98,6 +100,14 @@ impl Program {
     /// The walks over fixed islands.
     pub(crate) fn walks(&self) -> Walks<'_> {
         Walks { vocabulary: &self.vocabulary, islands: &self.fixed }
+    }
+
+    /// The symbols of an island, where they are counted.
+    pub(crate) fn symbols(&self, island: u32) -> Option<&Symbols> {
+        match self.island(island) {
+            Island::Fixed(island) => island.symbols.as_ref(),
+            Island::Body(_) => None,
+        }
     }
 
     /// Number of islands so far.
@@ -160,7 +170,11 @@ impl Program {
 
     /// The island of an automaton.
     pub(crate) fn automaton(&self, dfa: &Arc<Dfa>) -> u32 {
-        let island = self.fixed.island(dfa);
+        self.fixed_island(self.fixed.island(dfa))
+    }
+
+    /// The number of a fixed island.
+    pub(crate) fn fixed_island(&self, island: Arc<FixedIsland>) -> u32 {
         // The island lives as long as its entry in `islands`, so its address names it.
         let address = Arc::as_ptr(&island).addr();
         *self.numbers().fixed.entry(address).or_insert_with(|| self.push(Island::Fixed(island)))

@@ -12,6 +12,7 @@ use crate::{
     closure::Reach,
     place::{Closure, FrameRef, FrameShape, FrameTemplate, Place, SCRATCH, Thread},
     program::Island,
+    symbols::Symbols,
     tables::{Activation, Tables},
 };
 use formwork_automata::ByteSet;
@@ -61,6 +62,14 @@ pub(crate) struct Level {
     pub(crate) first: usize,
     pub(crate) end: usize,
     pub(crate) accepting: bool,
+}
+
+/// A turn of a loop after `count` others; or, where symbols are counted, so many symbols.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) repetition: u32,
+    pub(crate) count: u32,
+    pub(crate) exit: FrameRef,
 }
 
 /// A place to come back to.
@@ -157,20 +166,43 @@ impl<'t> Walker<'t> {
         for at in level.first..level.end {
             let thread = self.memory.threads[at];
             if let Some(place) = self.next(thread.place, byte)? {
-                self.memory.pending.push(Thread { place, frame: thread.frame });
+                match self.tables.program.symbols(place.island) {
+                    None => self.memory.pending.push(Thread { place, frame: thread.frame }),
+                    Some(symbols) => self.count(thread, place, symbols)?,
+                }
                 self.close()?;
             }
         }
         Ok(self.end())
     }
 
-    /// The bytes that the threads of a level read.
+    /// The bytes that the threads of a level read; where symbols are counted, perhaps some more.
     pub(crate) fn bytes(&self, level: Level) -> Result<ByteSet, StepError> {
         let mut bytes = ByteSet::EMPTY;
         for thread in self.threads(level) {
             bytes = bytes.union(&self.tables.program.bytes_at(thread.place)?);
         }
         Ok(bytes)
+    }
+
+    /// The bytes that can be read.
+    pub(crate) fn exact_bytes(&mut self, level: Level) -> Result<ByteSet, StepError> {
+        let bytes = self.bytes(level)?;
+        let program = &self.tables.program;
+        let is_counted = |thread: &Thread| program.symbols(thread.place.island).is_some();
+        if bytes.len() < 2 || !self.threads(level).iter().any(is_counted) {
+            return Ok(bytes);
+        }
+        let mut exact = ByteSet::EMPTY;
+        for byte in bytes.iter() {
+            let checkpoint = self.checkpoint();
+            let after = self.read(level, byte)?;
+            if after.first < after.end || after.accepting {
+                exact = exact.union(&ByteSet::single(byte));
+            }
+            self.back_to(checkpoint);
+        }
+        Ok(exact)
     }
 
     pub(crate) fn activation(&self, frame: FrameRef) -> &Activation {
@@ -193,6 +225,70 @@ impl<'t> Walker<'t> {
             }
         };
         Ok(state.map(|state| Place { island: place.island, state }))
+    }
+
+    /// A thread after a byte where symbols are counted: one for each count, if the bounds still can
+    /// be kept.
+    fn count(
+        &mut self,
+        Thread { place, frame }: Thread,
+        to: Place,
+        symbols: &Symbols,
+    ) -> Result<(), StepError> {
+        let program = &self.tables.program;
+        let Island::Fixed(island) = program.island(to.island) else {
+            unreachable!("symbols are counted in automata")
+        };
+        let (from, state) = (island.state(place.state), island.state(to.state));
+        let more = u32::from(symbols.counts(from, state));
+        let mut frames = vec![frame];
+        while let Some(frame) = frames.pop() {
+            self.spend(1)?;
+            if let Activation::Union(members) = self.activation(frame) {
+                frames.extend_from_slice(members);
+                continue;
+            }
+            let Some(turn) = self.turn_of(frame) else {
+                unreachable!("such an island is called by a loop")
+            };
+            let shape = program.repetition(turn.repetition);
+            let done = turn.count.saturating_add(more);
+            // Without a bound above, symbols past the least are not told apart.
+            let done = if shape.max.is_none() { done.min(shape.min) } else { done };
+            let left = shape.max.map(|max| max.checked_sub(done));
+            let Some(left) = left.map_or(Some(None), |left| left.map(Some)) else { continue };
+            if !symbols.fits(state, shape.min.saturating_sub(done), left) {
+                continue;
+            }
+            let frame = match done == turn.count {
+                true => frame,
+                false => {
+                    let Turn { repetition, exit, .. } = turn;
+                    let activation = Activation::Loop { repetition, count: done, exit };
+                    FrameRef { activation: self.open(activation), index: 0 }
+                }
+            };
+            self.memory.pending.push(Thread { place: to, frame });
+        }
+        Ok(())
+    }
+
+    /// The turn of a loop that a frame is, if it is one.
+    pub(crate) fn turn_of(&self, frame: FrameRef) -> Option<Turn> {
+        match *self.activation(frame) {
+            Activation::Loop { repetition, count, exit } => Some(Turn { repetition, count, exit }),
+            Activation::Call { origin, own } => {
+                let closure = self.tables.program.closure_at(origin)?;
+                match closure.frames[frame.index as usize] {
+                    FrameShape::Loop { repetition, exit } => {
+                        let exit = resolve(exit, own, frame.activation);
+                        Some(Turn { repetition, count: 0, exit })
+                    }
+                    FrameShape::Call { .. } => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     fn begin(&mut self) {
@@ -343,7 +439,7 @@ impl<'t> Walker<'t> {
                 self.memory.leaving.extend(frames);
             }
             Activation::Loop { repetition, count, exit } => {
-                self.turn(frame, (repetition, count), exit)?;
+                self.turn(frame, Turn { repetition, count, exit })?;
             }
             Activation::Call { origin, own } => {
                 let Reach::Full(closure) = tables.program.reach(origin)? else {
@@ -361,7 +457,7 @@ impl<'t> Walker<'t> {
                     }
                     FrameShape::Loop { repetition, exit } => {
                         let exit = resolve(*exit, own, frame.activation);
-                        self.turn(frame, (*repetition, 0), exit)?;
+                        self.turn(frame, Turn { repetition: *repetition, count: 0, exit })?;
                     }
                 }
             }
@@ -370,14 +466,16 @@ impl<'t> Walker<'t> {
     }
 
     /// The end of a turn of a loop after `count` others: the loop ends, or goes on, or both.
-    fn turn(
-        &mut self,
-        frame: FrameRef,
-        (repetition, count): (u32, u32),
-        exit: FrameRef,
-    ) -> Result<(), StepError> {
+    fn turn(&mut self, frame: FrameRef, turn: Turn) -> Result<(), StepError> {
+        let Turn { repetition, count, exit } = turn;
         let tables = self.tables;
         let shape = tables.program.repetition(repetition);
+        if tables.program.symbols(shape.body).is_some() {
+            if count >= shape.min && shape.max.is_none_or(|max| count <= max) {
+                self.memory.leaving.push(exit);
+            }
+            return Ok(());
+        }
         let done = count.saturating_add(1);
         if done >= shape.min {
             self.memory.leaving.push(exit);

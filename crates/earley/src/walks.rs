@@ -1,6 +1,9 @@
 //! Walks over fixed islands: which tokens stay inside, and what is left of those that leave.
 
-use crate::fixed::{FixedIsland, FixedIslands};
+use crate::{
+    fixed::{FixedIsland, FixedIslands},
+    symbols::Symbols,
+};
 use formwork_automata::{ByteSet, StateId};
 use formwork_mask::{RowMut, words_for};
 use formwork_slices::{Fits, SliceRow};
@@ -24,10 +27,34 @@ pub(crate) struct Walk {
     pub(crate) exits: ExitSets,
     /// Bytes that stay inside where the island can be left: exits by these are not listed.
     pub(crate) ambiguous: ByteSet,
-    /// The most words that a token of a run takes, begun ones included; 0 within an island.
+    /// What is counted.
+    counting: Counting,
+    /// The most words that a token of a run takes, begun ones included; or the most symbols that it
+    /// needs, those included that must follow. Else 0.
     pub(crate) longest: usize,
+    /// Where symbols are counted: what tokens lead to, once somebody asks.
+    ends: OnceLock<Box<[End]>>,
     /// Trie nodes visited, until somebody has counted them.
     nodes: AtomicUsize,
+}
+
+/// What is counted on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counting {
+    Nothing,
+    /// Words of a run.
+    Words,
+    /// Symbols of an island.
+    Symbols,
+}
+
+/// A token that stays inside an island whose symbols are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) token: u32,
+    /// Symbols read.
+    pub(crate) count: u16,
+    pub(crate) state: StateId,
 }
 
 /// A node of a trie of tokens, or of what is left of some.
@@ -72,14 +99,16 @@ fn unique() -> u64 {
 pub(crate) enum Inside {
     List(Box<[u32]>),
     Row(Arc<[i32]>),
-    /// Of a run: by the number of words, and rows made of them.
+    /// By the number of words or symbols, and rows made of them.
     Counted(Counted),
 }
 
-/// Tokens by the number of words of a run that they begin.
+/// Tokens by the number of words of a run that they begin, or of symbols that they need.
 #[derive(Debug)]
 pub(crate) struct Counted {
     tokens: Box<[(u16, u32)]>,
+    /// Tokens that end before the first symbol or after the last, which are not among those.
+    pub(crate) outside: Box<[End]>,
     row: Arc<[i32]>,
     bounded: Box<[OnceLock<Arc<[i32]>>]>,
     model_len: usize,
@@ -177,6 +206,27 @@ impl Walk {
             }
     }
 
+    /// What the tokens below a node lead to, where symbols are counted.
+    pub(crate) fn ends(
+        &self,
+        island: &FixedIsland,
+        state: StateId,
+        At { trie, node, .. }: At<'_>,
+    ) -> &[End] {
+        self.ends.get_or_init(|| {
+            let Some(symbols) = &island.symbols else { return Box::default() };
+            let mut ends = Vec::new();
+            let mut scratch = WalkScratch::default();
+            let step = |at, byte| counted(island, symbols, at, byte);
+            let on_node = |node, (state, count)| {
+                let tokens = trie.tokens(node).iter();
+                ends.extend(tokens.map(|token| End { token: token.as_u32(), count, state }));
+            };
+            trie.walk_nodes_from(node, (state, 0), &mut scratch, step, on_node);
+            ends.into()
+        })
+    }
+
     /// The exits by bytes of a set; more may be among them.
     pub(crate) fn exits_by(
         &self,
@@ -188,14 +238,14 @@ impl Walk {
         match &self.exits {
             ExitSets::All(all) => visit(all),
             ExitSets::ByByte { island: state, node, sets } => {
-                let is_run = self.longest > 0;
                 let trie = walks.vocabulary.trie();
                 let at = At { number: 0, trie, node: *node };
                 for byte in bytes.iter() {
                     let set = &sets[usize::from(byte)];
                     visit(set.get_or_init(|| {
                         let only = ByteSet::single(byte);
-                        let mut collected = Collected::new(walks.vocabulary, (is_run, only), at);
+                        let mut collected =
+                            Collected::new(walks.vocabulary, (self.counting, only), at);
                         walks.collect(island, *state, at, &mut collected);
                         Arc::new(collected.exits())
                     }));
@@ -203,6 +253,22 @@ impl Walk {
             }
         }
     }
+}
+
+/// The same, by count: a bucket for each.
+fn by_count(tokens: &[(u16, u32)], most: usize) -> Vec<(u16, u32)> {
+    let mut ends = vec![0_usize; most + 2];
+    tokens.iter().for_each(|token| ends[usize::from(token.0) + 1] += 1);
+    for at in 1..ends.len() {
+        ends[at] += ends[at - 1];
+    }
+    let mut sorted = vec![(0, 0); tokens.len()];
+    for &token in tokens {
+        let at = &mut ends[usize::from(token.0)];
+        sorted[*at] = token;
+        *at += 1;
+    }
+    sorted
 }
 
 /// What walks need.
@@ -215,10 +281,15 @@ pub(crate) struct Walks<'a> {
 impl Walks<'_> {
     /// The walk from a state at a node.
     pub(crate) fn within(&self, island: &FixedIsland, state: StateId, at: At<'_>) -> Walk {
-        let mut collected = Collected::new(self.vocabulary, (false, ByteSet::FULL), at);
+        let counting = match island.symbols {
+            Some(_) => Counting::Symbols,
+            None => Counting::Nothing,
+        };
+        let mut collected = Collected::new(self.vocabulary, (counting, ByteSet::FULL), at);
         collected.is_common = island.may_be_base();
         let slices = &self.islands.slices;
-        let row = match at.is_root() && island.out(state).len() >= 64 {
+        let has_row = counting == Counting::Nothing && at.is_root();
+        let row = match has_row && island.out(state).len() >= 64 {
             true => {
                 let candidates = slices.all().iter().filter(|s| s.is_candidate(island.out(state)));
                 let fitting = candidates.map(|slice| {
@@ -238,7 +309,7 @@ impl Walks<'_> {
 
     /// The walk through any number of words, from a node.
     pub(crate) fn run(&self, island: &FixedIsland, at: At<'_>) -> Walk {
-        let mut collected = Collected::new(self.vocabulary, (true, ByteSet::FULL), at);
+        let mut collected = Collected::new(self.vocabulary, (Counting::Words, ByteSet::FULL), at);
         let start = island.dfa.start();
         let nodes = self.collect(island, start, at, &mut collected);
         collected.walk(start, at, None, nodes)
@@ -271,11 +342,20 @@ impl Walks<'_> {
         At { trie, node, .. }: At<'_>,
         collected: &mut Collected<'_>,
     ) -> usize {
-        if !collected.is_run {
-            let mut scratch = WalkScratch::default();
-            let step = |state, byte| next(island, state, byte);
-            let on_node = |node, state| collected.visit(island, trie, node, (state, 0));
-            return trie.walk_nodes_from(node, state, &mut scratch, step, on_node).nodes;
+        match (collected.counting, &island.symbols) {
+            (Counting::Words, _) => {}
+            (_, None) => {
+                let mut scratch = WalkScratch::default();
+                let step = |state, byte| next(island, state, byte);
+                let on_node = |node, state| collected.visit(island, trie, node, (state, 0));
+                return trie.walk_nodes_from(node, state, &mut scratch, step, on_node).nodes;
+            }
+            (_, Some(symbols)) => {
+                let mut scratch = WalkScratch::default();
+                let step = |at, byte| counted(island, symbols, at, byte);
+                let on_node = |node, at| collected.visit(island, trie, node, at);
+                return trie.walk_nodes_from(node, (state, 0), &mut scratch, step, on_node).nodes;
+            }
         }
         // States of a run: where in a word, and how many words have begun.
         let mut scratch = WalkScratch::default();
@@ -291,6 +371,17 @@ impl Walks<'_> {
     }
 }
 
+/// The state after a byte, and the symbols so far.
+fn counted(
+    island: &FixedIsland,
+    symbols: &Symbols,
+    (state, count): (StateId, u16),
+    byte: u8,
+) -> Option<(StateId, u16)> {
+    let next = next(island, state, byte)?;
+    Some((next, count.saturating_add(u16::from(symbols.counts(state, next)))))
+}
+
 fn next(island: &FixedIsland, state: StateId, byte: u8) -> Option<StateId> {
     let next = island.dfa.next(state, byte);
     (!next.is_dead()).then_some(next)
@@ -299,7 +390,7 @@ fn next(island: &FixedIsland, state: StateId, byte: u8) -> Option<StateId> {
 /// Tokens and exits while a walk goes on.
 struct Collected<'v> {
     vocabulary: &'v Vocabulary,
-    is_run: bool,
+    counting: Counting,
     /// Whether the island is in many grammars.
     is_common: bool,
     /// Whether the trie is the vocabulary's.
@@ -307,6 +398,7 @@ struct Collected<'v> {
     /// Exits by other bytes are passed over.
     bytes: ByteSet,
     inside: Vec<(u16, u32)>,
+    outside: Vec<End>,
     exits: Vec<(&'v [u8], TokenId, u16)>,
     too_many: bool,
     ambiguous: ByteSet,
@@ -314,14 +406,15 @@ struct Collected<'v> {
 }
 
 impl<'v> Collected<'v> {
-    fn new(vocabulary: &'v Vocabulary, (is_run, bytes): (bool, ByteSet), at: At<'_>) -> Self {
+    fn new(vocabulary: &'v Vocabulary, (counting, bytes): (Counting, ByteSet), at: At<'_>) -> Self {
         Self {
             vocabulary,
-            is_run,
-            is_common: is_run,
+            counting,
+            is_common: counting == Counting::Words,
             is_whole: at.is_whole(),
             bytes,
             inside: Vec::new(),
+            outside: Vec::new(),
             exits: Vec::new(),
             too_many: false,
             ambiguous: ByteSet::EMPTY,
@@ -336,14 +429,22 @@ impl<'v> Collected<'v> {
         node: NodeId,
         (state, count): (StateId, u16),
     ) {
-        self.longest = self.longest.max(count);
-        self.inside.extend(trie.tokens(node).iter().map(|token| (count, token.as_u32())));
+        let tokens = trie.tokens(node).iter().map(|token| token.as_u32());
+        let least = island.symbols.as_ref().map_or(0, |symbols| symbols.least(state));
+        let needs = count.saturating_add(u16::try_from(least).unwrap_or(u16::MAX));
+        self.longest = self.longest.max(needs);
+        match &island.symbols {
+            Some(symbols) if !symbols.is_inside(state) => {
+                self.outside.extend(tokens.map(|token| End { token, count, state }));
+            }
+            _ => self.inside.extend(tokens.map(|token| (needs, token))),
+        }
         if !island.dfa.is_accepting(state) {
             return;
         }
-        let staying = match self.is_run {
-            true => island.out(island.dfa.start()),
-            false => island.out(state),
+        let staying = match self.counting {
+            Counting::Words => island.out(island.dfa.start()),
+            Counting::Nothing | Counting::Symbols => island.out(state),
         };
         self.ambiguous = self.ambiguous.union(staying);
         if self.too_many {
@@ -385,13 +486,25 @@ impl<'v> Collected<'v> {
     fn exits(self) -> Exits {
         let words = self.exits.iter().map(|exit| (exit.0, exit.1)).collect();
         let trie = TokenTrie::of_words(words);
-        let mut counts: Vec<(TokenId, u16)> = match self.is_run {
-            true => self.exits.iter().map(|exit| (exit.1, exit.2)).collect(),
-            false => Vec::new(),
+        let mut counts: Vec<(TokenId, u16)> = match self.counting {
+            Counting::Nothing => Vec::new(),
+            _ => self.exits.iter().map(|exit| (exit.1, exit.2)).collect(),
         };
         counts.sort_unstable();
         let number = if self.is_common { unique() } else { PRIVATE };
         Exits { number, trie, counts: counts.into() }
+    }
+
+    fn counted(&mut self, inside: &[(u16, u32)], longest: usize) -> Counted {
+        let model_len = self.vocabulary.model_len();
+        let tokens = by_count(inside, longest).into_boxed_slice();
+        Counted {
+            row: row(model_len, tokens.iter().map(|token| token.1)),
+            bounded: (0..KEPT_BOUNDS.min(longest)).map(|_| OnceLock::new()).collect(),
+            outside: std::mem::take(&mut self.outside).into(),
+            tokens,
+            model_len,
+        }
     }
 
     fn walk(
@@ -402,13 +515,12 @@ impl<'v> Collected<'v> {
         nodes: usize,
     ) -> Walk {
         let model_len = self.vocabulary.model_len();
-        let mut inside = std::mem::take(&mut self.inside);
-        let longest = if self.is_run { usize::from(self.longest).max(1) } else { 0 };
-        let inside = if self.is_run {
-            inside.sort_unstable();
-            let row = row(model_len, inside.iter().map(|token| token.1));
-            let bounded = (0..KEPT_BOUNDS.min(longest)).map(|_| OnceLock::new()).collect();
-            Inside::Counted(Counted { tokens: inside.into(), row, bounded, model_len })
+        let inside = std::mem::take(&mut self.inside);
+        let counting = self.counting;
+        let is_counted = counting != Counting::Nothing;
+        let longest = if is_counted { usize::from(self.longest).max(1) } else { 0 };
+        let inside = if is_counted {
+            Inside::Counted(self.counted(&inside, longest))
         } else if let Some(class) = row_of_class {
             let mut words = vec![0; words_for(model_len)];
             class.write(&mut words);
@@ -429,6 +541,15 @@ impl<'v> Collected<'v> {
             },
             false => ExitSets::All(Arc::new(self.exits())),
         };
-        Walk { number: unique(), inside, exits, ambiguous, longest, nodes: AtomicUsize::new(nodes) }
+        Walk {
+            number: unique(),
+            inside,
+            exits,
+            ambiguous,
+            counting,
+            longest,
+            ends: OnceLock::new(),
+            nodes: AtomicUsize::new(nodes),
+        }
     }
 }
