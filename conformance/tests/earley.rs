@@ -33,6 +33,15 @@ fn the_earley_backend_obeys_every_law_on_many_grammars_with_languages() {
     assert!(report.passed >= 3_000, "{report}");
 }
 
+/// The same with items in any order, with keys that must differ and with keys that may repeat.
+#[test]
+fn the_earley_backend_obeys_every_law_on_many_grammars_with_unordered_items() {
+    let constructs = vec![Construct::Permute, Construct::Distinct];
+    let report = on_many(&GrammarOptions { constructs, ..GrammarOptions::everything() });
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed >= 3_000, "{report}");
+}
+
 fn on_many(grammars: &GrammarOptions) -> Report {
     let of_seed = |seed| {
         let grammars = vec![grammars.clone()];

@@ -1,7 +1,12 @@
 //! The contract's side of this backend.
 
 use crate::{
-    boolean::fold, fixed::FixedIslands, pour::unsupported, program::Program, session::Matcher,
+    boolean::{fold, without_starved},
+    empty::has_empty_items,
+    fixed::FixedIslands,
+    pour::unsupported,
+    program::Program,
+    session::Matcher,
     tables::Tables,
 };
 use formwork_automata::{ByteSet, Exhausted};
@@ -57,8 +62,19 @@ impl StructuredOutputBackend for EarleyBackend {
                 let islands = FixedIslands::of(vocabulary);
                 let rules =
                     fold(&rules, &unfolded, limits, cancellation, &islands).map_err(regular)?;
+                if has_empty_items(&rules) {
+                    let construct = "unordered items that can be empty";
+                    let location = Location::default();
+                    return Err(Unsupported::Construct { construct, location }.into());
+                }
                 let mut fuel = limits.fuel(cancellation);
-                let rules = passes::prune_unproductive(&rules, &mut fuel)?;
+                let mut rules = passes::prune_unproductive(&rules, &mut fuel)?;
+                let fed = |rules: &Rules| {
+                    without_starved(rules, &of_rules(rules)?, limits, cancellation).map_err(regular)
+                };
+                while let Some(fed) = fed(&rules)? {
+                    rules = passes::prune_unproductive(&fed, &mut fuel)?;
+                }
                 if matches!(rules.bodies[0].nodes(), [Node::Never]) {
                     return Err(CompileError::Unsatisfiable);
                 }
@@ -169,7 +185,8 @@ impl Compiled {
 
     /// Whether tables have outgrown their budget.
     pub(crate) fn is_full(&self, tables: &Tables) -> bool {
-        tables.bytes() > TABLE_BYTES.min(tables.program.limits.compiled_bytes)
+        tables.bytes() + tables.program.registers.memory_bytes()
+            > TABLE_BYTES.min(tables.program.limits.compiled_bytes)
     }
 
     /// Begins new tables, unless somebody has.

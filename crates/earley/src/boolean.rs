@@ -6,7 +6,8 @@ use crate::{
 };
 use formwork_automata::{CancellationToken, Dfa};
 use formwork_grammar::{
-    Body, BodyBuilder, ExprId, Grammar, GrammarBuilder, GrammarError, Limits, Node, RuleId,
+    Body, BodyBuilder, ExprId, Grammar, GrammarBuilder, GrammarError, Limits, Node, Permute,
+    RuleId, Uniqueness,
     passes::Rules,
     regular::{self, BytesOnly, RegularError},
 };
@@ -59,6 +60,59 @@ pub(crate) fn fold(
         folded.bodies.push(Arc::new(builder.finish(root)));
     }
     Ok(folded)
+}
+
+/// The same rules without lists whose keys must differ and are too few; none where there are none.
+pub(crate) fn without_starved(
+    rules: &Rules,
+    grammar: &Grammar,
+    limits: &Limits,
+    cancellation: &CancellationToken,
+) -> Result<Option<Rules>, RegularError> {
+    let mut fed = Rules { bodies: Vec::new(), names: rules.names.clone() };
+    let mut changed = false;
+    for body in &rules.bodies {
+        let mut starved = Vec::new();
+        for (id, node) in body.iter() {
+            if let Node::Permute(permute) = node
+                && !has_enough_keys(permute, |key| {
+                    language(grammar, body, &[key], limits, cancellation)
+                })?
+            {
+                starved.push(id);
+            }
+        }
+        if starved.is_empty() {
+            fed.bodies.push(body.clone());
+            continue;
+        }
+        changed = true;
+        let mut builder = BodyBuilder::new();
+        let root = builder.rebuild(body, |builder, id, node| match starved.contains(&id) {
+            true => builder.never(),
+            false => builder.renormalize(node),
+        });
+        fed.bodies.push(Arc::new(builder.finish(root)));
+    }
+    Ok(changed.then_some(fed))
+}
+
+/// Whether there are as many items as there must be, where keys must differ.
+fn has_enough_keys(
+    permute: &Permute,
+    language: impl FnOnce(ExprId) -> Result<Dfa, RegularError>,
+) -> Result<bool, RegularError> {
+    let members = permute.members.len() as u64;
+    match permute.rest {
+        Some(rest)
+            if rest.uniqueness == Uniqueness::Distinct && u64::from(permute.min) > members =>
+        {
+            let keys = language(rest.key)?;
+            let more = u64::from(permute.min) - members;
+            Ok(keys.count_words(keys.start(), more) >= more)
+        }
+        _ => Ok(true),
+    }
 }
 
 /// The boolean nodes that are in no other one.

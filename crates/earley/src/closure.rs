@@ -11,8 +11,8 @@
 //! Cost: linear in the places reached, once per place.
 
 use crate::{
-    place::{Callee, Closure, FrameShape, FrameTemplate, Place, Return},
-    program::{Island, Program},
+    place::{Callee, Closure, END, FrameShape, FrameTemplate, Place, Return},
+    program::{Island, Program, constraint},
     states::State,
 };
 use formwork_automata::ByteSet;
@@ -22,8 +22,8 @@ use rustc_hash::FxHashMap;
 /// A closure, or what is known without one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'p> {
-    /// The thread itself, if it can read a byte; and whether its frame can be left.
-    Plain { reads: bool, leaves: bool },
+    /// The thread itself, if it can read a byte; and by which ends its frame can be left.
+    Plain { reads: bool, leaves: &'p [u32] },
     /// More than that.
     Full(&'p Closure),
 }
@@ -32,10 +32,11 @@ impl Program {
     /// What can be read from a place.
     pub(crate) fn reach(&self, place: Place) -> Result<Reach<'_>, StepError> {
         let body = match self.island(place.island) {
-            Island::Fixed(island) => {
+            Island::Fixed(island) | Island::Key(island) => {
                 let state = island.state(place.state);
                 let reads = !island.out(state).is_empty();
-                return Ok(Reach::Plain { reads, leaves: island.dfa.is_accepting(state) });
+                let leaves: &[u32] = if island.dfa.is_accepting(state) { &[END] } else { &[] };
+                return Ok(Reach::Plain { reads, leaves });
             }
             Island::Body(body) => body,
         };
@@ -43,7 +44,7 @@ impl Program {
         let state = states.get(place.state);
         if state.calls.is_empty() {
             let reads = !state.groups.is_empty();
-            return Ok(Reach::Plain { reads, leaves: state.accepting });
+            return Ok(Reach::Plain { reads, leaves: &state.ends });
         }
         if let Some(closure) = state.closure.get() {
             return Ok(Reach::Full(closure));
@@ -63,7 +64,7 @@ impl Program {
     /// The first place of an island.
     pub(crate) fn start(&self, island: u32) -> Place {
         let state = match self.island(island) {
-            Island::Fixed(island) => island.dfa.start().as_u32(),
+            Island::Fixed(island) | Island::Key(island) => island.dfa.start().as_u32(),
             Island::Body(_) => 0,
         };
         Place { island, state }
@@ -72,14 +73,14 @@ impl Program {
     /// The bytes that can be read at a place, calls aside.
     pub(crate) fn bytes_at(&self, place: Place) -> Result<ByteSet, StepError> {
         Ok(match self.island(place.island) {
-            Island::Fixed(island) => *island.out(island.state(place.state)),
+            Island::Fixed(island) | Island::Key(island) => *island.out(island.state(place.state)),
             Island::Body(body) => self.states(body)?.get(place.state).bytes,
         })
     }
 
     fn body_state(&self, place: Place) -> Result<Option<&State>, StepError> {
         match self.island(place.island) {
-            Island::Fixed(_) => Ok(None),
+            Island::Fixed(_) | Island::Key(_) => Ok(None),
             Island::Body(body) => Ok(Some(self.states(body)?.get(place.state))),
         }
     }
@@ -101,15 +102,28 @@ struct Closing<'p> {
     frames: Vec<Opened>,
     numbers: FxHashMap<Callee, u32>,
     pending: Vec<(Place, FrameTemplate)>,
-    leaves: bool,
+    leaves: Vec<u32>,
+    /// Whether an unordered item was found to be empty.
+    has_empty_item: bool,
+}
+
+/// What a frame of the closure is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Call,
+    /// The first turn of a loop; its exit is the frame before.
+    Loop(u32),
+    /// The first of some items; their exit is the frame before.
+    Items(u32),
+    /// The key of the first of some items; their exit is two frames before.
+    Key(u32),
 }
 
 /// A frame of the closure.
 struct Opened {
     returns: Vec<Return>,
     tails: Vec<FrameTemplate>,
-    /// The loop whose first turn this frame ends; its exit is the frame before.
-    repetition: Option<u32>,
+    kind: Kind,
     /// Whether the callee has been found to end without a byte.
     left: bool,
 }
@@ -122,7 +136,8 @@ impl<'p> Closing<'p> {
             frames: Vec::new(),
             numbers: FxHashMap::default(),
             pending: Vec::new(),
-            leaves: false,
+            leaves: Vec::new(),
+            has_empty_item: false,
         }
     }
 
@@ -130,13 +145,13 @@ impl<'p> Closing<'p> {
         self.add(place, FrameTemplate::Own);
         while let Some((place, frame)) = self.pending.pop() {
             let Some(state) = self.program.body_state(place)? else {
-                if let Reach::Plain { leaves: true, .. } = self.program.reach(place)? {
-                    self.leave(frame);
+                if let Reach::Plain { leaves: [END, ..], .. } = self.program.reach(place)? {
+                    self.leave(frame, END);
                 }
                 continue;
             };
-            if state.accepting {
-                self.leave(frame);
+            for &end in &state.ends {
+                self.leave(frame, end);
             }
             for call in 0..state.calls.len() {
                 let after = self.program.after_call(place, call)?;
@@ -161,7 +176,7 @@ impl<'p> Closing<'p> {
     ) -> Result<(), StepError> {
         let number = match self.numbers.get(&callee) {
             Some(&number) => number,
-            None => self.open(callee),
+            None => self.open(callee)?,
         };
         let tail = self.program.body_state(after)?.is_some_and(State::only_ends);
         let opened = &mut self.frames[number as usize];
@@ -170,7 +185,7 @@ impl<'p> Closing<'p> {
             if frame != FrameTemplate::Local(number) && !opened.tails.contains(&frame) {
                 opened.tails.push(frame);
                 if left {
-                    self.leave(frame);
+                    self.leave(frame, END);
                 }
             }
             return Ok(());
@@ -186,11 +201,10 @@ impl<'p> Closing<'p> {
     }
 
     /// The frame of a callee that was not called before; the callee is entered.
-    fn open(&mut self, callee: Callee) -> u32 {
+    fn open(&mut self, callee: Callee) -> Result<u32, StepError> {
         let number = u32::try_from(self.frames.len()).expect("frames are at most one a callee");
-        let none =
-            || Opened { returns: Vec::new(), tails: Vec::new(), repetition: None, left: false };
-        self.frames.push(none());
+        let frame = |kind| Opened { returns: Vec::new(), tails: Vec::new(), kind, left: false };
+        self.frames.push(frame(Kind::Call));
         self.numbers.insert(callee, number);
         match callee {
             Callee::Island(island) => {
@@ -198,39 +212,66 @@ impl<'p> Closing<'p> {
             }
             Callee::Loop(repetition) => {
                 let shape = self.program.repetition(repetition);
-                self.frames.push(Opened { repetition: Some(repetition), ..none() });
+                self.frames.push(frame(Kind::Loop(repetition)));
                 let is_counted = self.program.symbols(shape.body).is_some();
                 self.frames[number as usize].left = shape.min == 0 && !is_counted;
                 self.add(self.program.start(shape.body), FrameTemplate::Local(number + 1));
             }
+            Callee::Items(unordered) => {
+                self.frames.push(frame(Kind::Items(unordered)));
+                self.frames.push(frame(Kind::Key(unordered)));
+                let shape = self.program.unordered(unordered);
+                let registers = &self.program.registers;
+                let register = registers.first(unordered, shape);
+                let known = registers.get(register);
+                self.frames[number as usize].left = shape.is_complete(known);
+                if let Some(place) = self.program.first_of_items(register)? {
+                    self.add(place, FrameTemplate::Local(number + 1));
+                }
+                if shape.takes_key(known, registers)
+                    && let Some(distinct) = &shape.distinct
+                {
+                    self.add(self.program.start(distinct.key), FrameTemplate::Local(number + 2));
+                }
+            }
         }
-        number
+        Ok(number)
     }
 
-    /// A frame can be left here.
-    fn leave(&mut self, frame: FrameTemplate) {
-        let mut frames = vec![frame];
-        while let Some(frame) = frames.pop() {
+    /// A frame can be left here, by an end.
+    fn leave(&mut self, frame: FrameTemplate, end: u32) {
+        let mut frames = vec![(frame, end)];
+        while let Some((frame, end)) = frames.pop() {
             let FrameTemplate::Local(number) = frame else {
-                self.leaves = true;
+                if !self.leaves.contains(&end) {
+                    self.leaves.push(end);
+                }
                 continue;
             };
             let opened = &mut self.frames[number as usize];
-            if std::mem::replace(&mut opened.left, true) {
-                continue;
-            }
-            if opened.repetition.is_some() {
+            match opened.kind {
+                Kind::Items(_) | Kind::Key(_) => {
+                    self.has_empty_item = true;
+                    continue;
+                }
+                _ if std::mem::replace(&mut opened.left, true) => continue,
                 // A turn can be empty, so all of them can.
-                frames.push(FrameTemplate::Local(number - 1));
-                continue;
+                Kind::Loop(_) => {
+                    frames.push((FrameTemplate::Local(number - 1), END));
+                    continue;
+                }
+                Kind::Call => {}
             }
-            frames.extend(opened.tails.iter().copied());
+            frames.extend(opened.tails.iter().map(|&tail| (tail, END)));
             let returns = opened.returns.clone();
             returns.iter().for_each(|back| self.add(back.place, back.frame));
         }
     }
 
     fn finish(self) -> Result<Closure, StepError> {
+        if self.has_empty_item {
+            return Err(constraint("an unordered item that can be empty"));
+        }
         let alias = aliases(&self.frames);
         let resolve = |frame: FrameTemplate| match frame {
             FrameTemplate::Own => FrameTemplate::Own,
@@ -243,11 +284,17 @@ impl<'p> Closing<'p> {
                 threads.push(thread);
             }
         }
-        let frames = (0..).zip(&self.frames).map(|(number, opened)| match opened.repetition {
-            Some(repetition) => {
+        let frames = (0..).zip(&self.frames).map(|(number, opened)| match opened.kind {
+            Kind::Loop(repetition) => {
                 FrameShape::Loop { repetition, exit: resolve(FrameTemplate::Local(number - 1)) }
             }
-            None => {
+            Kind::Items(unordered) => {
+                FrameShape::Items { unordered, exit: resolve(FrameTemplate::Local(number - 1)) }
+            }
+            Kind::Key(unordered) => {
+                FrameShape::Key { unordered, exit: resolve(FrameTemplate::Local(number - 2)) }
+            }
+            Kind::Call => {
                 let back = |back: &Return| Return { place: back.place, frame: resolve(back.frame) };
                 let mut tails: Vec<FrameTemplate> =
                     opened.tails.iter().map(|&t| resolve(t)).collect();
@@ -261,7 +308,7 @@ impl<'p> Closing<'p> {
             }
         });
         let frames = frames.collect();
-        Ok(Closure { threads: threads.into(), frames, leaves: self.leaves })
+        Ok(Closure { threads: threads.into(), frames, leaves: self.leaves.into() })
     }
 }
 
@@ -270,7 +317,7 @@ fn aliases(frames: &[Opened]) -> Vec<FrameTemplate> {
     let only = |number: u32| {
         let opened = &frames[number as usize];
         match opened.tails[..] {
-            [tail] if opened.returns.is_empty() && opened.repetition.is_none() => Some(tail),
+            [tail] if opened.returns.is_empty() && opened.kind == Kind::Call => Some(tail),
             _ => None,
         }
     };

@@ -13,6 +13,7 @@ use crate::{
     program::Island,
     symbols::Symbols,
     tables::{Activation, Tables},
+    unordered::OFF,
     walker::{Checkpoint, Level, Turn, Walker},
     walks::{At, Counted, End, Inside, Walk},
 };
@@ -35,6 +36,8 @@ struct Filling<'t> {
     tables: &'t Tables,
     walker: Walker<'t>,
     mask: MaskBuilder,
+    /// Tokens that a walk could not decide.
+    uncertain: Vec<TokenId>,
     visited: usize,
     /// How many tries of exits are being walked, one within the other.
     depth: usize,
@@ -60,11 +63,18 @@ struct Turns {
 /// The mask of a configuration.
 pub(crate) fn mask(tables: &Tables, threads: &[Thread]) -> Result<Mask, StepError> {
     let walker = Walker::new(tables);
-    let mut filling =
-        Filling { tables, walker, mask: MaskBuilder::default(), visited: 0, depth: 0 };
+    let mut filling = Filling {
+        tables,
+        walker,
+        mask: MaskBuilder::default(),
+        uncertain: Vec::new(),
+        visited: 0,
+        depth: 0,
+    };
     let trie = tables.program.vocabulary.trie();
     let level = filling.walker.level_of(threads, false);
     filling.trie(0, trie, level)?;
+    filling.read_uncertain(level)?;
     tables.work.nodes.fetch_add(filling.visited as u64, Ordering::Relaxed);
     tables.work.masks.fetch_add(1, Ordering::Relaxed);
     Ok(filling.mask.finish(tables.program.vocabulary.model_len()))
@@ -89,6 +99,11 @@ impl Filling<'_> {
             self.visited += 1;
             let checkpoint = self.walker.checkpoint();
             let after = self.walker.read(level, byte)?;
+            if self.walker.take_uncertain() {
+                self.uncertain.extend_from_slice(trie.tokens_below(child));
+                self.walker.back_to(checkpoint);
+                continue;
+            }
             if after.first == after.end && !after.accepting {
                 self.walker.back_to(checkpoint);
                 continue;
@@ -106,6 +121,29 @@ impl Filling<'_> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Reads the tokens that walks could not decide, each by itself.
+    fn read_uncertain(&mut self, level: Level) -> Result<(), StepError> {
+        let mut tokens = std::mem::take(&mut self.uncertain);
+        tokens.sort_unstable();
+        tokens.dedup();
+        let vocabulary = &self.tables.program.vocabulary;
+        for token in tokens {
+            let checkpoint = self.walker.checkpoint();
+            let bytes = vocabulary.bytes(token).unwrap_or_default();
+            let mut after = level;
+            let mut read = 0;
+            while read < bytes.len() && after.first < after.end {
+                after = self.walker.read(after, bytes[read])?;
+                read += 1;
+            }
+            if read == bytes.len() && (after.first < after.end || after.accepting) {
+                self.mask.ids.push(token.as_u32());
+            }
+            self.walker.back_to(checkpoint);
         }
         Ok(())
     }
@@ -165,10 +203,22 @@ impl Filling<'_> {
     fn island(&mut self, thread: Thread, at: At<'_>) -> Result<bool, StepError> {
         let tables = self.tables;
         let program = &tables.program;
-        let Island::Fixed(island) = program.island(thread.place.island) else { return Ok(false) };
+        let (island, key) = match program.island(thread.place.island) {
+            Island::Body(_) => return Ok(false),
+            Island::Fixed(island) => (island, None),
+            // A key that may still become one of those written is read byte by byte.
+            Island::Key(island) => match self.walker.key_of(thread.frame) {
+                Some(key) if key.node == OFF => (island, Some(key)),
+                _ => return Ok(false),
+            },
+        };
         let walks = program.walks();
         let state = island.state(thread.place.state);
         let checkpoint = self.walker.checkpoint();
+        let thread = match key {
+            Some(key) => Thread { frame: self.walker.unknown_key(&key), ..thread },
+            None => thread,
+        };
         let mut removed = Vec::new();
         let (own, walk, turns, exit) = match (self.turns(thread, island), &island.difference) {
             (Some((turns, exit)), _) if island.symbols.is_some() => {
@@ -189,7 +239,8 @@ impl Filling<'_> {
         };
         let next = self.walker.leave(exit)?;
         let bytes = self.walker.bytes(next)?;
-        if !bytes.intersection(&walk.ambiguous).is_empty() {
+        let is_uncertain = self.walker.take_uncertain();
+        if is_uncertain || !bytes.intersection(&walk.ambiguous).is_empty() {
             self.walker.back_to(checkpoint);
             return Ok(false);
         }

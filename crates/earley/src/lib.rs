@@ -30,17 +30,19 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `symbols`, `counted`, `pour`, `program`, `closure`, `walker`, `tables`, `fixed`, `walks`,
+//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `pour`, `program`, `closure`, `walker`, `items`, `tables`, `fixed`, `walks`,
 //! `difference`, `fill`,
-//! `machine`, `session`, `backend`.
+//! `machine`, `session`, `empty`, `backend`.
 
 mod backend;
 mod boolean;
 mod closure;
 mod counted;
 mod difference;
+mod empty;
 mod fill;
 mod fixed;
+mod items;
 mod machine;
 mod mask;
 mod place;
@@ -50,6 +52,7 @@ mod session;
 mod states;
 mod symbols;
 mod tables;
+mod unordered;
 mod walker;
 mod walks;
 

@@ -22,7 +22,7 @@ impl Tables {
         let mut walker = Walker::new(self);
         let place = self.program.start(0);
         let level = walker.start(Thread { place, frame: FrameRef::ROOT })?;
-        let start = walker.commit(level);
+        let start = walker.commit(level)?;
         Ok(*self.start.get_or_init(|| start))
     }
 
@@ -47,7 +47,7 @@ impl Tables {
                 return Ok(Err(if level.accepting { offset + 1 } else { offset }));
             }
         }
-        Ok(Ok(walker.commit(level)))
+        Ok(Ok(walker.commit(level)?))
     }
 }
 

@@ -42,7 +42,18 @@ pub(crate) enum Callee {
     Island(u32),
     /// A counted repetition.
     Loop(u32),
+    /// Items in any order.
+    Items(u32),
 }
+
+/// The end of a body; those of items are numbered.
+pub(crate) const END: u32 = u32::MAX;
+/// The index of the frame of items that are being read, which end by the end that is reached;
+pub(crate) const ITEMS: u32 = u32::MAX;
+/// of their separator;
+pub(crate) const SEPARATOR: u32 = u32::MAX - 1;
+/// and of the last part of an item that the register has counted already.
+pub(crate) const TAIL: u32 = u32::MAX - 2;
 
 /// Frames that one closure opens, before it is known on top of which frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +78,10 @@ pub(crate) enum FrameShape {
     Call { returns: Box<[Return]>, tails: Box<[FrameTemplate]> },
     /// Ends the first turn of a loop, whose own end leaves `exit`.
     Loop { repetition: u32, exit: FrameTemplate },
+    /// Ends the first of some items.
+    Items { unordered: u32, exit: FrameTemplate },
+    /// Ends the key of the first of some items.
+    Key { unordered: u32, exit: FrameTemplate },
 }
 
 /// Everything that can be read from a place before the next byte: computed once, on top of no
@@ -76,6 +91,6 @@ pub(crate) struct Closure {
     /// Threads that can read a byte.
     pub(crate) threads: Box<[(Place, FrameTemplate)]>,
     pub(crate) frames: Box<[FrameShape]>,
-    /// Whether the thread's own frame can be left without a byte.
-    pub(crate) leaves: bool,
+    /// By which ends the thread's own frame can be left without a byte.
+    pub(crate) leaves: Box<[u32]>,
 }

@@ -3,7 +3,7 @@
 use crate::{
     boolean::language,
     counted::{Counted, counted},
-    place::Callee,
+    place::{Callee, END},
     program::{Program, constraint},
     states::{Edge, Positions},
 };
@@ -36,7 +36,27 @@ impl<'p> Pouring<'p> {
         while let Some((expr, from, to)) = self.pending.pop() {
             self.node(expr, from, to)?;
         }
-        Ok(Positions { edges: self.edges, end })
+        Ok(Positions { edges: self.edges, ends: vec![(end, END)] })
+    }
+
+    /// The positions of items: first one where each begins, in order.
+    pub(crate) fn items(mut self, items: &[Vec<ExprId>]) -> Result<Positions, StepError> {
+        items.iter().for_each(|_| {
+            self.position();
+        });
+        let mut ends = Vec::with_capacity(items.len());
+        for (number, item) in (0..).zip(items) {
+            let end = self.position();
+            ends.push((end, number));
+            match item.is_empty() {
+                true => self.edge(number, Edge::Empty(end)),
+                false => self.sequence(item, number, end),
+            }
+        }
+        while let Some((expr, from, to)) = self.pending.pop() {
+            self.node(expr, from, to)?;
+        }
+        Ok(Positions { edges: self.edges, ends })
     }
 
     fn position(&mut self) -> u32 {
@@ -69,6 +89,10 @@ impl<'p> Pouring<'p> {
                 self.edge(from, Edge::Call(callee, to));
             }
             Node::And(_) | Node::Not(_) => self.boolean(expr, from, to)?,
+            Node::Permute(permute) => {
+                let callee = self.program.items(body, permute)?;
+                self.edge(from, Edge::Call(callee, to));
+            }
             Node::Annotated { expr, .. } => self.pending.push((*expr, from, to)),
             other => return Err(constraint(unsupported(other).unwrap_or("an unknown construct"))),
         }
@@ -172,7 +196,6 @@ pub(crate) fn unsupported(node: &Node) -> Option<&'static str> {
     match node {
         Node::Tokens(_) => Some("token sets"),
         Node::LookAhead(_) => Some("look-ahead"),
-        Node::Permute(_) => Some("unordered or distinct items"),
         Node::TokenLimit { .. } => Some("token limits"),
         _ => None,
     }

@@ -11,16 +11,18 @@
 //! island, whose masks are known in advance.
 
 use crate::{
+    boolean::language,
     fixed::{FixedIsland, FixedIslands},
-    place::Callee,
+    place::{Callee, Place},
     pour::Pouring,
     states::States,
     symbols::Symbols,
+    unordered::{Distinct, Registers, Unordered, words},
     walks::Walks,
 };
-use formwork_automata::{ByteSet, Dfa};
+use formwork_automata::{ByteSet, CancellationToken, Dfa};
 use formwork_core::{Limits, StepError, Vocabulary};
-use formwork_grammar::{Body, ExprId, Grammar, RuleId};
+use formwork_grammar::{Body, ExprId, Grammar, Permute, Rest, RuleId, Uniqueness};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -33,6 +35,8 @@ pub(crate) struct Program {
     pub(crate) fixed: Arc<FixedIslands>,
     islands: boxcar::Vec<Island>,
     loops: boxcar::Vec<Loop>,
+    unordered: boxcar::Vec<Unordered>,
+    pub(crate) registers: Registers,
     numbers: Mutex<Numbers>,
 }
 
@@ -48,6 +52,8 @@ struct Numbers {
 pub(crate) enum Island {
     Body(BodyIsland),
     Fixed(Arc<FixedIsland>),
+    /// The key of items whose keys must differ.
+    Key(Arc<FixedIsland>),
 }
 
 /// The body of a rule or of a loop.
@@ -61,6 +67,8 @@ pub(crate) struct BodyIsland {
 enum Source {
     Rule(RuleId),
     Part(Arc<Body>, ExprId),
+    /// Items: the parts of each.
+    Items(Arc<Body>, Box<[Vec<ExprId>]>),
 }
 
 /// A counted repetition.
@@ -83,6 +91,8 @@ impl Program {
             limits,
             islands: boxcar::Vec::new(),
             loops: boxcar::Vec::new(),
+            unordered: boxcar::Vec::new(),
+            registers: Registers::new(),
             numbers: Mutex::default(),
         };
         program.rule(program.grammar.root());
@@ -106,7 +116,7 @@ impl Program {
     pub(crate) fn symbols(&self, island: u32) -> Option<&Symbols> {
         match self.island(island) {
             Island::Fixed(island) => island.symbols.as_ref(),
-            Island::Body(_) => None,
+            Island::Body(_) | Island::Key(_) => None,
         }
     }
 
@@ -122,13 +132,14 @@ impl Program {
 
     /// Heap bytes held, about; fixed islands are the vocabulary's.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bodies().map(States::memory_bytes).sum::<usize>() + self.islands.count() * 128
+        let bodies = self.bodies().map(States::memory_bytes).sum::<usize>();
+        bodies + self.islands.count() * 128 + self.registers.memory_bytes()
     }
 
     fn bodies(&self) -> impl Iterator<Item = &States> {
         self.islands.iter().filter_map(|(_, island)| match island {
             Island::Body(body) => body.states.get()?.as_deref().ok(),
-            Island::Fixed(_) => None,
+            Island::Fixed(_) | Island::Key(_) => None,
         })
     }
 
@@ -139,15 +150,18 @@ impl Program {
     }
 
     fn lower(&self, source: &Source) -> Result<Box<States>, StepError> {
-        let (body, root) = match source {
+        let positions = match source {
             Source::Rule(rule) => {
                 let body = self.grammar.body(*rule).map_err(constraint)?;
-                let root = body.root();
-                (body, root)
+                Pouring::new(self, &body).pour(body.root())?
             }
-            Source::Part(body, root) => (body.clone(), *root),
+            Source::Part(body, root) => Pouring::new(self, body).pour(*root)?,
+            Source::Items(body, items) => {
+                // The first state is that of a register, made when it is met.
+                let positions = Pouring::new(self, body).items(items)?;
+                return Ok(Box::new(States::without_start(positions)));
+            }
         };
-        let positions = Pouring::new(self, &body).pour(root)?;
         Ok(Box::new(States::new(positions)))
     }
 
@@ -189,6 +203,66 @@ impl Program {
     pub(crate) fn loop_over(&self, body: u32, min: u32, max: Option<u32>) -> Callee {
         let repetition = self.loops.push(Loop { body, min, max });
         Callee::Loop(u32::try_from(repetition).expect("fewer loops than nodes"))
+    }
+
+    /// Items in any order.
+    pub(crate) fn items(&self, body: &Arc<Body>, permute: &Permute) -> Result<Callee, StepError> {
+        let mut items: Vec<Vec<ExprId>> =
+            permute.members.iter().map(|member| vec![member.expr]).collect();
+        let mut required = vec![0_u64; permute.members.len().div_ceil(64).max(1)];
+        let members = permute.members.iter().enumerate();
+        for (number, _) in members.filter(|(_, member)| member.required) {
+            required[number / 64] |= 1 << (number % 64);
+        }
+        let mut distinct = None;
+        let mut has_others = false;
+        match permute.rest {
+            Some(Rest { key, tail, uniqueness: Uniqueness::Distinct }) => {
+                let cancellation = CancellationToken::new();
+                let dfa = language(&self.grammar, body, &[key], &self.limits, &cancellation);
+                let dfa = Arc::new(dfa.map_err(constraint)?);
+                if !dfa.is_empty() {
+                    let words = words(&dfa);
+                    distinct = Some(Distinct {
+                        all: words[dfa.start().index()],
+                        words,
+                        key: self.push(Island::Key(self.fixed.island(&dfa))),
+                        tail: self.part(body, tail),
+                    });
+                }
+            }
+            Some(Rest { key, tail, uniqueness: Uniqueness::Any }) => {
+                has_others = true;
+                items.push(vec![key, tail]);
+            }
+            None => {}
+        }
+        let unordered = self.unordered.push(Unordered {
+            items: self.push_body(Source::Items(body.clone(), items.into())),
+            separator: self.part(body, permute.separator),
+            distinct,
+            members: u32::try_from(permute.members.len()).expect("fewer members than nodes"),
+            required: required.into(),
+            has_others,
+            min: permute.min,
+            max: permute.max,
+        });
+        Ok(Callee::Items(u32::try_from(unordered).expect("fewer permutations than nodes")))
+    }
+
+    pub(crate) fn unordered(&self, unordered: u32) -> &Unordered {
+        &self.unordered[unordered as usize]
+    }
+
+    /// The place where the items begin that a register leaves.
+    pub(crate) fn first_of_items(&self, register: u32) -> Result<Option<Place>, StepError> {
+        let registers = &self.registers;
+        let known = registers.get(register);
+        let shape = self.unordered(known.unordered);
+        let Island::Body(body) = self.island(shape.items) else { unreachable!("items are a body") };
+        let states = self.states(body)?;
+        let state = registers.start(register, || states.items(&shape.next(known)));
+        Ok(state.map(|state| Place { island: shape.items, state }))
     }
 
     /// The island of a part of a body.

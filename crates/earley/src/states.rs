@@ -8,7 +8,7 @@
 //!
 //! Shared between threads: states are only ever added, a group's target is an atomic cell.
 
-use crate::place::{Callee, Closure};
+use crate::place::{Callee, Closure, END};
 use dashmap::DashMap;
 use formwork_automata::ByteSet;
 use rustc_hash::FxBuildHasher;
@@ -29,7 +29,8 @@ pub(crate) enum Edge {
 #[derive(Debug)]
 pub(crate) struct Positions {
     pub(crate) edges: Vec<Vec<Edge>>,
-    pub(crate) end: u32,
+    /// Positions where the body ends, and the end's number.
+    pub(crate) ends: Vec<(u32, u32)>,
 }
 
 /// A determinised state.
@@ -37,8 +38,8 @@ pub(crate) struct Positions {
 pub(crate) struct State {
     pub(crate) groups: Box<[Group]>,
     pub(crate) calls: Box<[Call]>,
-    /// Whether the body can end here.
-    pub(crate) accepting: bool,
+    /// By which ends the body can end here.
+    pub(crate) ends: Box<[u32]>,
     /// The bytes of all groups.
     pub(crate) bytes: ByteSet,
     pub(crate) closure: OnceLock<Closure>,
@@ -79,7 +80,7 @@ impl Target {
 impl State {
     /// Whether the body can end here and nothing else: a call that returns here is the last thing.
     pub(crate) fn only_ends(&self) -> bool {
-        self.accepting && self.groups.is_empty() && self.calls.is_empty()
+        *self.ends == [END] && self.groups.is_empty() && self.calls.is_empty()
     }
 }
 
@@ -94,11 +95,16 @@ pub(crate) struct States {
 impl States {
     /// State 0 is the start.
     pub(crate) fn new(positions: Positions) -> Self {
-        // Few shards: most bodies have a handful of states.
-        let numbers = DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 2);
-        let states = Self { positions, states: boxcar::Vec::new(), numbers };
+        let states = Self::without_start(positions);
         states.number(&[0]);
         states
+    }
+
+    /// No state yet.
+    pub(crate) fn without_start(positions: Positions) -> Self {
+        // Few shards: most bodies have a handful of states.
+        let numbers = DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 2);
+        Self { positions, states: boxcar::Vec::new(), numbers }
     }
 
     pub(crate) fn get(&self, state: u32) -> &State {
@@ -133,7 +139,7 @@ impl States {
     }
 
     /// The state of a sorted set of positions, made now if it is new.
-    fn number(&self, positions: &[u32]) -> u32 {
+    pub(crate) fn number(&self, positions: &[u32]) -> u32 {
         if let Some(known) = self.numbers.get(positions) {
             return *known;
         }
@@ -145,7 +151,7 @@ impl States {
 
     fn state(&self, positions: &[u32]) -> State {
         let mut members = positions.to_vec();
-        let mut accepting = false;
+        let mut ends = Vec::new();
         let mut calls: Vec<(Callee, u32)> = Vec::new();
         let mut partition = Partition::default();
         let mut seen = rustc_hash::FxHashSet::from_iter(positions.iter().copied());
@@ -153,7 +159,8 @@ impl States {
         while at < members.len() {
             let position = members[at];
             at += 1;
-            accepting |= position == self.positions.end;
+            let own = self.positions.ends.iter().filter(|end| end.0 == position);
+            ends.extend(own.map(|end| end.1));
             for &edge in &self.positions.edges[position as usize] {
                 match edge {
                     Edge::Bytes(bytes, to) => partition.add(bytes, to),
@@ -176,7 +183,14 @@ impl States {
             .collect();
         let bytes = partition.groups.iter().fold(ByteSet::EMPTY, |all, group| all.union(&group.0));
         let groups = partition.finish();
-        State { groups, calls, accepting, bytes, closure: OnceLock::new() }
+        ends.sort_unstable();
+        ends.dedup();
+        State { groups, calls, ends: ends.into(), bytes, closure: OnceLock::new() }
+    }
+
+    /// The state of the items that these ends stand for: position `end` begins each.
+    pub(crate) fn items(&self, ends: &[u32]) -> Option<u32> {
+        (!ends.is_empty()).then(|| self.number(ends))
     }
 
     /// Heap bytes held, about.

@@ -215,14 +215,14 @@ impl Symbols {
         drop(layers);
         let mut layers = self.layers.write().unwrap_or_else(PoisonError::into_inner);
         while layers.len() <= max as usize {
-            let layer = self.layer(layers.last());
+            let layer = self.layer(layers.last().map(|layer| &**layer));
             layers.push(layer);
         }
         known(&layers).expect("made above")
     }
 
     /// The states with one symbol more to come than those of a layer.
-    fn layer(&self, after: Option<&Box<[bool]>>) -> Box<[bool]> {
+    fn layer(&self, after: Option<&[bool]>) -> Box<[bool]> {
         let mut layer = match after {
             None => self.accepting.clone(),
             Some(_) => vec![false; self.accepting.len()].into(),

@@ -31,6 +31,11 @@ pub(crate) enum Activation {
     Call { origin: Place, own: FrameRef },
     /// A turn of a loop after `count` others.
     Loop { repetition: u32, count: u32, exit: FrameRef },
+    /// Items in any order, after those that the register holds.
+    Items { register: u32, exit: FrameRef },
+    /// The key of one more item: where it stands among the keys of the register, and its text; none
+    /// where a walk does not know it.
+    Key { register: u32, exit: FrameRef, node: u32, text: Option<Box<[u8]>> },
     /// Any of these frames; sorted in tables.
     Union(Vec<FrameRef>),
 }
@@ -41,7 +46,9 @@ impl Activation {
         match self {
             Self::Root => {}
             Self::Call { own, .. } => visit(*own),
-            Self::Loop { exit, .. } => visit(*exit),
+            Self::Loop { exit, .. } | Self::Items { exit, .. } | Self::Key { exit, .. } => {
+                visit(*exit);
+            }
             Self::Union(frames) => frames.iter().copied().for_each(visit),
         }
     }
@@ -53,6 +60,10 @@ impl Activation {
             Self::Call { origin, own } => Self::Call { origin, own: rename(own) },
             Self::Loop { repetition, count, exit } => {
                 Self::Loop { repetition, count, exit: rename(exit) }
+            }
+            Self::Items { register, exit } => Self::Items { register, exit: rename(exit) },
+            Self::Key { register, exit, node, ref text } => {
+                Self::Key { register, exit: rename(exit), node, text: text.clone() }
             }
             Self::Union(ref frames) => {
                 let mut frames: Vec<FrameRef> = frames.iter().copied().map(rename).collect();

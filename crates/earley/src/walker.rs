@@ -10,8 +10,8 @@
 
 use crate::{
     closure::Reach,
-    place::{Closure, FrameRef, FrameShape, FrameTemplate, Place, SCRATCH, Thread},
-    program::Island,
+    place::{Closure, END, FrameRef, FrameShape, FrameTemplate, Place, SCRATCH, Thread},
+    program::{Island, constraint},
     symbols::Symbols,
     tables::{Activation, Tables},
 };
@@ -24,10 +24,13 @@ use std::cell::Cell;
 pub(crate) struct Memory {
     activations: Vec<Activation>,
     threads: Vec<Thread>,
-    pending: Vec<Thread>,
-    leaving: Vec<FrameRef>,
+    pub(crate) pending: Vec<Thread>,
+    /// Frames to be left, and by which ends.
+    pub(crate) leaving: Vec<(FrameRef, u32)>,
     opened: Vec<Opened>,
-    left: Vec<FrameRef>,
+    left: Vec<(FrameRef, u32)>,
+    /// Registers of items in the level in hand, with what leaves them, and their activations.
+    pub(crate) items: Vec<(u32, FrameRef, u32)>,
 }
 
 /// A place whose closure the level in hand has.
@@ -42,13 +45,14 @@ struct Opened {
 impl Memory {
     /// Forgets everything: a walk that failed leaves things half done.
     fn clear(&mut self) {
-        let Self { activations, threads, pending, leaving, opened, left } = self;
+        let Self { activations, threads, pending, leaving, opened, left, items } = self;
         activations.clear();
         threads.clear();
         pending.clear();
         leaving.clear();
         opened.clear();
         left.clear();
+        items.clear();
     }
 }
 
@@ -83,12 +87,14 @@ pub(crate) struct Checkpoint {
 #[derive(Debug)]
 pub(crate) struct Walker<'t> {
     pub(crate) tables: &'t Tables,
-    memory: Memory,
+    pub(crate) memory: Memory,
     accepting: bool,
     /// Where the threads of the level in hand begin, and its activations.
     first: usize,
     first_activation: usize,
-    steps: u64,
+    pub(crate) steps: u64,
+    /// Whether more could be read here if it were known which keys have been written.
+    pub(crate) is_uncertain: bool,
 }
 
 impl Drop for Walker<'_> {
@@ -108,6 +114,7 @@ impl<'t> Walker<'t> {
             first: 0,
             first_activation: 0,
             steps: 0,
+            is_uncertain: false,
         }
     }
 
@@ -154,7 +161,7 @@ impl<'t> Walker<'t> {
     /// The level after leaving a frame.
     pub(crate) fn leave(&mut self, frame: FrameRef) -> Result<Level, StepError> {
         self.begin();
-        self.memory.leaving.push(frame);
+        self.memory.leaving.push((frame, END));
         self.close()?;
         Ok(self.end())
     }
@@ -166,9 +173,14 @@ impl<'t> Walker<'t> {
         for at in level.first..level.end {
             let thread = self.memory.threads[at];
             if let Some(place) = self.next(thread.place, byte)? {
-                match self.tables.program.symbols(place.island) {
-                    None => self.memory.pending.push(Thread { place, frame: thread.frame }),
-                    Some(symbols) => self.count(thread, place, symbols)?,
+                match self.tables.program.island(place.island) {
+                    Island::Fixed(island) if let Some(symbols) = &island.symbols => {
+                        self.count(thread, place, symbols)?;
+                    }
+                    Island::Key(island) => self.key(thread, place, (island, byte))?,
+                    Island::Body(_) | Island::Fixed(_) => {
+                        self.memory.pending.push(Thread { place, frame: thread.frame });
+                    }
                 }
                 self.close()?;
             }
@@ -189,7 +201,11 @@ impl<'t> Walker<'t> {
     pub(crate) fn exact_bytes(&mut self, level: Level) -> Result<ByteSet, StepError> {
         let bytes = self.bytes(level)?;
         let program = &self.tables.program;
-        let is_counted = |thread: &Thread| program.symbols(thread.place.island).is_some();
+        let is_counted = |thread: &Thread| match program.island(thread.place.island) {
+            Island::Fixed(island) => island.symbols.is_some(),
+            Island::Key(_) => true,
+            Island::Body(_) => false,
+        };
         if bytes.len() < 2 || !self.threads(level).iter().any(is_counted) {
             return Ok(bytes);
         }
@@ -215,7 +231,7 @@ impl<'t> Walker<'t> {
     fn next(&self, place: Place, byte: u8) -> Result<Option<Place>, StepError> {
         let program = &self.tables.program;
         let state = match program.island(place.island) {
-            Island::Fixed(island) => {
+            Island::Fixed(island) | Island::Key(island) => {
                 let next = island.dfa.next(island.state(place.state), byte);
                 (!next.is_dead()).then(|| next.as_u32())
             }
@@ -284,7 +300,7 @@ impl<'t> Walker<'t> {
                         let exit = resolve(exit, own, frame.activation);
                         Some(Turn { repetition, count: 0, exit })
                     }
-                    FrameShape::Call { .. } => None,
+                    _ => None,
                 }
             }
             _ => None,
@@ -297,6 +313,7 @@ impl<'t> Walker<'t> {
         self.accepting = false;
         self.memory.opened.clear();
         self.memory.left.clear();
+        self.memory.items.clear();
     }
 
     fn end(&self) -> Level {
@@ -347,7 +364,7 @@ impl<'t> Walker<'t> {
         FrameRef { activation, index: 0 }
     }
 
-    fn open(&mut self, activation: Activation) -> u32 {
+    pub(crate) fn open(&mut self, activation: Activation) -> u32 {
         let number = u32::try_from(self.memory.activations.len()).expect("bounded by steps");
         self.memory.activations.push(activation);
         number | SCRATCH
@@ -358,8 +375,8 @@ impl<'t> Walker<'t> {
         loop {
             if let Some(thread) = self.memory.pending.pop() {
                 self.reach(thread)?;
-            } else if let Some(frame) = self.memory.leaving.pop() {
-                self.leave_frame(frame)?;
+            } else if let Some((frame, end)) = self.memory.leaving.pop() {
+                self.leave_frame(frame, end)?;
             } else {
                 return Ok(());
             }
@@ -373,13 +390,12 @@ impl<'t> Walker<'t> {
                 if reads {
                     self.push(thread);
                 }
-                if leaves {
-                    self.memory.leaving.push(thread.frame);
-                }
+                self.memory.leaving.extend(leaves.iter().map(|&end| (thread.frame, end)));
             }
             Reach::Full(closure) => {
-                if self.enter(thread, closure)? && closure.leaves {
-                    self.memory.leaving.push(thread.frame);
+                if self.enter(thread, closure)? {
+                    let ends = closure.leaves.iter().map(|&end| (thread.frame, end));
+                    self.memory.leaving.extend(ends);
                 }
             }
         }
@@ -425,22 +441,23 @@ impl<'t> Walker<'t> {
         true
     }
 
-    fn leave_frame(&mut self, frame: FrameRef) -> Result<(), StepError> {
+    fn leave_frame(&mut self, frame: FrameRef, end: u32) -> Result<(), StepError> {
         self.spend(1)?;
-        if self.memory.left.contains(&frame) {
+        if self.memory.left.contains(&(frame, end)) {
             return Ok(());
         }
-        self.memory.left.push(frame);
+        self.memory.left.push((frame, end));
         let tables = self.tables;
         match *self.activation(frame) {
             Activation::Root => self.accepting = true,
             Activation::Union(ref frames) => {
                 let frames = frames.clone();
-                self.memory.leaving.extend(frames);
+                self.memory.leaving.extend(frames.into_iter().map(|frame| (frame, end)));
             }
             Activation::Loop { repetition, count, exit } => {
                 self.turn(frame, Turn { repetition, count, exit })?;
             }
+            Activation::Items { .. } | Activation::Key { .. } => self.leave_items(frame, end)?,
             Activation::Call { origin, own } => {
                 let Reach::Full(closure) = tables.program.reach(origin)? else {
                     unreachable!("plain places open no frames")
@@ -448,7 +465,7 @@ impl<'t> Walker<'t> {
                 match &closure.frames[frame.index as usize] {
                     FrameShape::Call { returns, tails } => {
                         let frames = tails.iter().map(|&t| resolve(t, own, frame.activation));
-                        self.memory.leaving.extend(frames);
+                        self.memory.leaving.extend(frames.map(|frame| (frame, END)));
                         let threads = returns.iter().map(|back| Thread {
                             place: back.place,
                             frame: resolve(back.frame, own, frame.activation),
@@ -458,6 +475,9 @@ impl<'t> Walker<'t> {
                     FrameShape::Loop { repetition, exit } => {
                         let exit = resolve(*exit, own, frame.activation);
                         self.turn(frame, Turn { repetition: *repetition, count: 0, exit })?;
+                    }
+                    FrameShape::Items { .. } | FrameShape::Key { .. } => {
+                        self.leave_items(frame, end)?;
                     }
                 }
             }
@@ -472,13 +492,13 @@ impl<'t> Walker<'t> {
         let shape = tables.program.repetition(repetition);
         if tables.program.symbols(shape.body).is_some() {
             if count >= shape.min && shape.max.is_none_or(|max| count <= max) {
-                self.memory.leaving.push(exit);
+                self.memory.leaving.push((exit, END));
             }
             return Ok(());
         }
         let done = count.saturating_add(1);
         if done >= shape.min {
-            self.memory.leaving.push(exit);
+            self.memory.leaving.push((exit, END));
         }
         if shape.max.is_some_and(|max| done >= max) {
             return Ok(());
@@ -498,27 +518,33 @@ impl<'t> Walker<'t> {
                 if reads {
                     self.push(thread);
                 }
-                leaves
+                !leaves.is_empty()
             }
             Reach::Full(closure) => {
                 self.enter(thread, closure)?;
-                closure.leaves
+                !closure.leaves.is_empty()
             }
         };
         if empty {
-            self.memory.leaving.push(exit);
+            self.memory.leaving.push((exit, END));
         }
         Ok(())
     }
 
     /// Enters the threads of a level, and the frames they need, into the tables.
-    pub(crate) fn commit(&mut self, level: Level) -> u32 {
+    ///
+    /// # Errors
+    /// The frames lead in a circle: see `empty`.
+    pub(crate) fn commit(&mut self, level: Level) -> Result<u32, StepError> {
         let mut numbers: Vec<Option<u32>> = vec![None; self.memory.activations.len()];
         let mut pending: Vec<u32> = Vec::new();
         let roots = self.threads(level).iter().map(|thread| thread.frame);
         pending.extend(roots.filter(|frame| frame.is_scratch()).map(|frame| frame.activation));
         // An activation after those it names; they are acyclic.
         while let Some(&number) = pending.last() {
+            if pending.len() > 4 * self.memory.activations.len() + 64 {
+                return Err(constraint("unordered items that can be empty"));
+            }
             let at = (number & !SCRATCH) as usize;
             let activation = &self.memory.activations[at];
             let before = pending.len();
@@ -546,11 +572,11 @@ impl<'t> Walker<'t> {
             .collect();
         threads.sort_unstable();
         threads.dedup();
-        self.tables.configuration(&threads, level.accepting)
+        Ok(self.tables.configuration(&threads, level.accepting))
     }
 }
 
-fn resolve(frame: FrameTemplate, own: FrameRef, activation: u32) -> FrameRef {
+pub(crate) fn resolve(frame: FrameTemplate, own: FrameRef, activation: u32) -> FrameRef {
     match frame {
         FrameTemplate::Own => own,
         FrameTemplate::Local(index) => FrameRef { activation, index },
