@@ -42,6 +42,16 @@ fn the_earley_backend_obeys_every_law_on_many_grammars_with_unordered_items() {
     assert!(report.passed >= 3_000, "{report}");
 }
 
+/// The same with tokens as symbols, beside all that is above.
+#[test]
+fn the_earley_backend_obeys_every_law_on_many_grammars_with_tokens() {
+    let constructs =
+        vec![Construct::Tokens, Construct::Languages, Construct::Permute, Construct::Distinct];
+    let report = on_many(&GrammarOptions { constructs, ..GrammarOptions::everything() });
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed >= 3_000, "{report}");
+}
+
 fn on_many(grammars: &GrammarOptions) -> Report {
     let of_seed = |seed| {
         let grammars = vec![grammars.clone()];

@@ -20,7 +20,7 @@
 //!
 //! # Reading order
 //! `backend`, `compiled`, `matcher` (the contract); `row_id`, `delta`, `error`, `constraint` (its
-//! vocabulary); `machine`, `session`, `stop_ids`, `history` (the ready-made half of a backend).
+//! vocabulary); `machine`, `token_set`, `session`, `stop_ids`, `history` (the ready-made half of a backend).
 
 mod backend;
 mod compiled;
@@ -33,6 +33,7 @@ mod matcher;
 mod row_id;
 mod session;
 mod stop_ids;
+mod token_set;
 
 pub use backend::{Assessment, CompileRequest, Estimate, StructuredOutputBackend, Unsupported};
 pub use compiled::{CompiledGrammar, Counter, StartOptions, Stats, StopPolicy};
@@ -49,3 +50,4 @@ pub use matcher::StructuredOutputGrammar;
 pub use row_id::{Filled, RowId, TableId};
 pub use session::Session;
 pub use stop_ids::{StopSet, StopSets};
+pub use token_set::tokens_of;

@@ -4,9 +4,9 @@
 //! same membership; its index is its mark.
 
 use formwork_automata::{Fuel, Mark};
-use formwork_core::{CompileError, TokenId, Vocabulary};
+use formwork_core::{CompileError, TokenId, Vocabulary, tokens_of};
 use formwork_grammar::{
-    Node, TokenRef, TokenSet,
+    Node, TokenSet,
     passes::Rules,
     regular::{RegularError, TokenAlphabet},
 };
@@ -52,7 +52,7 @@ impl Alphabet {
         for set in sets {
             fuel.steps(known)?;
             let mut split: FxHashMap<u32, u32> = FxHashMap::default();
-            for token in resolve(set, vocabulary)? {
+            for token in tokens_of(set, vocabulary)? {
                 let class = &mut class_of[token.index()];
                 *class = *split.entry(*class).or_insert_with(|| {
                     origins.push((*class, Some(set)));
@@ -135,38 +135,4 @@ impl TokenAlphabet for Alphabet {
     fn marks(&self, set: &TokenSet) -> Result<Vec<Mark>, RegularError> {
         Ok(self.sets.get(set).cloned().unwrap_or_default())
     }
-}
-
-/// The emittable tokens of a set.
-fn resolve(set: &TokenSet, vocabulary: &Vocabulary) -> Result<Vec<TokenId>, CompileError> {
-    let known = u32::try_from(vocabulary.tokenizer_len()).expect("ids are u32");
-    let mut ranges: Vec<(u32, u32)> = Vec::with_capacity(set.tokens.len());
-    for token in &set.tokens {
-        ranges.push(match token {
-            TokenRef::Name(name) => {
-                let id = vocabulary.by_name(name);
-                let id = id.ok_or_else(|| CompileError::UnknownToken { name: name.clone() })?;
-                (id.as_u32(), id.as_u32())
-            }
-            TokenRef::Ids(first, last) => (*first, *last),
-        });
-    }
-    // Ascending and merged as they are read, so that overlapping ranges cost nothing.
-    ranges.sort_unstable();
-    let mut listed: Vec<TokenId> = Vec::new();
-    let mut next = 0;
-    for (first, last) in ranges {
-        let end = last.saturating_add(1).min(known);
-        listed.extend((first.max(next)..end).map(TokenId::new));
-        next = next.max(end);
-    }
-    let mut tokens = match set.negated {
-        false => listed,
-        true => (0..known)
-            .map(TokenId::new)
-            .filter(|id| listed.binary_search(id).is_err() && !vocabulary.eos().contains(id))
-            .collect(),
-    };
-    tokens.retain(|&id| vocabulary.is_emittable(id));
-    Ok(tokens)
 }

@@ -1,22 +1,17 @@
 //! The contract's side of this backend.
 
 use crate::{
-    boolean::{fold, without_starved},
-    empty::has_empty_items,
-    fixed::FixedIslands,
-    pour::unsupported,
-    program::Program,
-    session::Matcher,
-    tables::Tables,
+    boolean::fold, empty::has_empty_items, fixed::FixedIslands, pour::unsupported,
+    program::Program, session::Matcher, tables::Tables,
 };
 use formwork_automata::{ByteSet, Exhausted};
 use formwork_core::{
     Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
     Machine, StartError, StartOptions, Stats, StepError, StructuredOutputBackend,
-    StructuredOutputGrammar, Unsupported, Vocabulary, Warning,
+    StructuredOutputGrammar, Unsupported, Vocabulary, Warning, tokens_of,
 };
 use formwork_grammar::{
-    GrammarBuilder, GrammarError, Location, Node,
+    BodyBuilder, GrammarBuilder, GrammarError, Location, Node,
     passes::{self, Rules},
     regular::RegularError,
 };
@@ -58,6 +53,7 @@ impl StructuredOutputBackend for EarleyBackend {
             false => {
                 let rules = passes::reach(grammar, limits)?;
                 check(&rules, vocabulary)?;
+                let rules = without_empty_sets(&rules, vocabulary)?;
                 let unfolded = of_rules(&rules)?;
                 let islands = FixedIslands::of(vocabulary);
                 let rules =
@@ -68,13 +64,7 @@ impl StructuredOutputBackend for EarleyBackend {
                     return Err(Unsupported::Construct { construct, location }.into());
                 }
                 let mut fuel = limits.fuel(cancellation);
-                let mut rules = passes::prune_unproductive(&rules, &mut fuel)?;
-                let fed = |rules: &Rules| {
-                    without_starved(rules, &of_rules(rules)?, limits, cancellation).map_err(regular)
-                };
-                while let Some(fed) = fed(&rules)? {
-                    rules = passes::prune_unproductive(&fed, &mut fuel)?;
-                }
+                let rules = passes::prune_unproductive(&rules, &mut fuel)?;
                 if matches!(rules.bodies[0].nodes(), [Node::Never]) {
                     return Err(CompileError::Unsatisfiable);
                 }
@@ -138,6 +128,18 @@ fn check(rules: &Rules, vocabulary: &Vocabulary) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+/// The same rules without token sets that hold no token.
+fn without_empty_sets(rules: &Rules, vocabulary: &Vocabulary) -> Result<Rules, CompileError> {
+    rules.try_map(|body| {
+        let mut builder = BodyBuilder::new();
+        let root = builder.try_rebuild(body, |builder, _, node| match &node {
+            Node::Tokens(set) if tokens_of(set, vocabulary)?.is_empty() => Ok(builder.never()),
+            _ => Ok::<_, CompileError>(builder.renormalize(node)),
+        })?;
+        Ok(builder.finish(root))
+    })
 }
 
 /// Bytes that may stand in what a node generates, its children aside.

@@ -37,12 +37,21 @@ pub(crate) fn fold(
     let mut folded = Rules { bodies: Vec::new(), names: rules.names.clone() };
     for body in &rules.bodies {
         let outermost = outermost(body);
-        if outermost.is_empty() {
+        if outermost.is_empty() && !body.nodes().iter().any(has_distinct_keys) {
             folded.bodies.push(body.clone());
             continue;
         }
         let mut builder = BodyBuilder::new();
         let root = builder.try_rebuild(body, |builder, id, node| {
+            if let Node::Permute(permute) = &node
+                && has_distinct_keys(&node)
+                && let Node::Permute(before) = &body.nodes()[id.index()]
+            {
+                let key = before.rest.map(|rest| rest.key);
+                return with_keys(builder, permute, |_| {
+                    language(grammar, body, key.as_slice(), limits, cancellation)
+                });
+            }
             if !outermost.contains(&id) {
                 return Ok(builder.renormalize(node));
             }
@@ -62,57 +71,24 @@ pub(crate) fn fold(
     Ok(folded)
 }
 
-/// The same rules without lists whose keys must differ and are too few; none where there are none.
-pub(crate) fn without_starved(
-    rules: &Rules,
-    grammar: &Grammar,
-    limits: &Limits,
-    cancellation: &CancellationToken,
-) -> Result<Option<Rules>, RegularError> {
-    let mut fed = Rules { bodies: Vec::new(), names: rules.names.clone() };
-    let mut changed = false;
-    for body in &rules.bodies {
-        let mut starved = Vec::new();
-        for (id, node) in body.iter() {
-            if let Node::Permute(permute) = node
-                && !has_enough_keys(permute, |key| {
-                    language(grammar, body, &[key], limits, cancellation)
-                })?
-            {
-                starved.push(id);
-            }
-        }
-        if starved.is_empty() {
-            fed.bodies.push(body.clone());
-            continue;
-        }
-        changed = true;
-        let mut builder = BodyBuilder::new();
-        let root = builder.rebuild(body, |builder, id, node| match starved.contains(&id) {
-            true => builder.never(),
-            false => builder.renormalize(node),
-        });
-        fed.bodies.push(Arc::new(builder.finish(root)));
-    }
-    Ok(changed.then_some(fed))
-}
-
-/// Whether there are as many items as there must be, where keys must differ.
-fn has_enough_keys(
+/// A list whose keys must differ, with their automaton: how many there are says whether it can be
+/// as long as it must be.
+fn with_keys(
+    builder: &mut BodyBuilder,
     permute: &Permute,
     language: impl FnOnce(ExprId) -> Result<Dfa, RegularError>,
-) -> Result<bool, RegularError> {
-    let members = permute.members.len() as u64;
-    match permute.rest {
-        Some(rest)
-            if rest.uniqueness == Uniqueness::Distinct && u64::from(permute.min) > members =>
-        {
-            let keys = language(rest.key)?;
-            let more = u64::from(permute.min) - members;
-            Ok(keys.count_words(keys.start(), more) >= more)
-        }
-        _ => Ok(true),
+) -> Result<ExprId, RegularError> {
+    let mut permute = permute.clone();
+    if let Some(rest) = &mut permute.rest {
+        let keys = language(rest.key)?;
+        rest.key = builder.automaton(Arc::new(keys));
     }
+    Ok(builder.permute(permute))
+}
+
+fn has_distinct_keys(node: &Node) -> bool {
+    matches!(node, Node::Permute(permute)
+        if permute.rest.is_some_and(|rest| rest.uniqueness == Uniqueness::Distinct))
 }
 
 /// The boolean nodes that are in no other one.

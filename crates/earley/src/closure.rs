@@ -43,7 +43,7 @@ impl Program {
         let states = self.states(body)?;
         let state = states.get(place.state);
         if state.calls.is_empty() {
-            let reads = !state.groups.is_empty();
+            let reads = state.reads();
             return Ok(Reach::Plain { reads, leaves: &state.ends });
         }
         if let Some(closure) = state.closure.get() {
@@ -78,7 +78,16 @@ impl Program {
         })
     }
 
-    fn body_state(&self, place: Place) -> Result<Option<&State>, StepError> {
+    /// Whether a byte or a token can be read at a place, calls aside.
+    fn reads(&self, place: Place) -> Result<bool, StepError> {
+        Ok(match self.body_state(place)? {
+            Some(state) => state.reads(),
+            None => !self.bytes_at(place)?.is_empty(),
+        })
+    }
+
+    /// The state of a body at a place.
+    pub(crate) fn body_state(&self, place: Place) -> Result<Option<&State>, StepError> {
         match self.island(place.island) {
             Island::Fixed(_) | Island::Key(_) => Ok(None),
             Island::Body(body) => Ok(Some(self.states(body)?.get(place.state))),
@@ -280,7 +289,7 @@ impl<'p> Closing<'p> {
         let mut threads = Vec::new();
         for &(place, frame) in &self.threads {
             let thread = (place, resolve(frame));
-            if !self.program.bytes_at(place)?.is_empty() && !threads.contains(&thread) {
+            if self.program.reads(place)? && !threads.contains(&thread) {
                 threads.push(thread);
             }
         }

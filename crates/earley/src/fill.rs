@@ -73,6 +73,7 @@ pub(crate) fn mask(tables: &Tables, threads: &[Thread]) -> Result<Mask, StepErro
     };
     let trie = tables.program.vocabulary.trie();
     let level = filling.walker.level_of(threads, false);
+    filling.tokens(level)?;
     filling.trie(0, trie, level)?;
     filling.read_uncertain(level)?;
     tables.work.nodes.fetch_add(filling.visited as u64, Ordering::Relaxed);
@@ -120,6 +121,22 @@ impl Filling<'_> {
                         false => self.walker.back_to(checkpoint),
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the tokens that a level takes as symbols.
+    fn tokens(&mut self, level: Level) -> Result<(), StepError> {
+        let program = &self.tables.program;
+        if !program.names_tokens() {
+            return Ok(());
+        }
+        for set in self.walker.token_sets(level)? {
+            let tokens = program.tokens(set);
+            match &tokens.row {
+                Some(row) => self.mask.row(row.clone(), Vec::new()),
+                None => self.mask.ids.extend_from_slice(&tokens.ids),
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::{
     mask::Mask,
     place::{FrameRef, Thread},
     tables::{Configuration, Tables},
-    walker::Walker,
+    walker::{Level, Walker},
 };
 use formwork_core::{Machine, MaskDelta, RowId, StepError, StopSets, TokenId, Vocabulary, Warning};
 use std::sync::Arc;
@@ -72,10 +72,39 @@ impl Machine for Tables {
 
     fn try_step(&self, state: u32, token: TokenId) -> Result<Option<u32>, StepError> {
         let vocabulary = &self.program.vocabulary;
-        match vocabulary.bytes(token) {
-            Some(bytes) if vocabulary.is_emittable(token) => Ok(self.read(state, bytes)?.ok()),
-            _ => Ok(None),
+        if !vocabulary.is_emittable(token) {
+            return Ok(None);
         }
+        let bytes = vocabulary.bytes(token);
+        if !self.program.names_tokens() {
+            return Ok(match bytes {
+                Some(bytes) => self.read(state, bytes)?.ok(),
+                None => None,
+            });
+        }
+        let Configuration { threads, accepting, .. } = self.configuration_at(state);
+        let mut walker = Walker::new(self);
+        let level = walker.level_of(threads, *accepting);
+        let is_none = |level: Level| level.first == level.end && !level.accepting;
+        let as_symbol = walker.read_token(level, token.as_u32())?;
+        let mut as_text = level;
+        let mut left = bytes.unwrap_or_default();
+        while let Some((&byte, rest)) = left.split_first()
+            && as_text.first < as_text.end
+        {
+            as_text = walker.read(as_text, byte)?;
+            left = rest;
+        }
+        if !left.is_empty() {
+            as_text = Level { end: as_text.first, accepting: false, ..as_text };
+        }
+        let after = match (bytes.is_none() || is_none(as_text), is_none(as_symbol)) {
+            (true, true) => return Ok(None),
+            (true, false) => as_symbol,
+            (false, true) => as_text,
+            (false, false) => walker.either(as_text, as_symbol),
+        };
+        walker.commit(after).map(Some)
     }
 
     fn prepare_row(&self, state: u32) -> Result<(), StepError> {
@@ -116,6 +145,10 @@ impl Machine for Tables {
         let mut walker = Walker::new(self);
         let mut level = walker.level_of(threads, *accepting);
         for _ in 0..limit {
+            let tokens = walker.token_sets(level);
+            if tokens.is_ok_and(|tokens| !tokens.is_empty()) {
+                return;
+            }
             let Ok(next) = walker.exact_bytes(level) else { return };
             let (false, Some(byte), 1) = (level.accepting, next.first(), next.len()) else {
                 return;

@@ -93,6 +93,10 @@ impl<'p> Pouring<'p> {
                 let callee = self.program.items(body, permute)?;
                 self.edge(from, Edge::Call(callee, to));
             }
+            Node::Tokens(set) => {
+                let set = self.program.token_set(set)?;
+                self.edge(from, Edge::Token(set, to));
+            }
             Node::Annotated { expr, .. } => self.pending.push((*expr, from, to)),
             other => return Err(constraint(unsupported(other).unwrap_or("an unknown construct"))),
         }
@@ -194,7 +198,6 @@ impl<'p> Pouring<'p> {
 /// The construct that this backend lacks, if the node is one.
 pub(crate) fn unsupported(node: &Node) -> Option<&'static str> {
     match node {
-        Node::Tokens(_) => Some("token sets"),
         Node::LookAhead(_) => Some("look-ahead"),
         Node::TokenLimit { .. } => Some("token limits"),
         _ => None,

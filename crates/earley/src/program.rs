@@ -18,11 +18,11 @@ use crate::{
     states::States,
     symbols::Symbols,
     unordered::{Distinct, Registers, Unordered, words},
-    walks::Walks,
+    walks::{Walks, row_of},
 };
 use formwork_automata::{ByteSet, CancellationToken, Dfa};
-use formwork_core::{Limits, StepError, Vocabulary};
-use formwork_grammar::{Body, ExprId, Grammar, Permute, Rest, RuleId, Uniqueness};
+use formwork_core::{Limits, StepError, Vocabulary, tokens_of};
+use formwork_grammar::{Body, ExprId, Grammar, Permute, Rest, RuleId, TokenSet, Uniqueness};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -37,6 +37,7 @@ pub(crate) struct Program {
     loops: boxcar::Vec<Loop>,
     unordered: boxcar::Vec<Unordered>,
     pub(crate) registers: Registers,
+    token_sets: boxcar::Vec<TokenIds>,
     numbers: Mutex<Numbers>,
 }
 
@@ -45,7 +46,18 @@ pub(crate) struct Program {
 struct Numbers {
     rules: FxHashMap<RuleId, u32>,
     fixed: FxHashMap<usize, u32>,
+    token_sets: FxHashMap<TokenSet, u32>,
 }
+
+/// The tokens of a set, ascending; and their row, where they are many.
+#[derive(Debug)]
+pub(crate) struct TokenIds {
+    pub(crate) ids: Box<[u32]>,
+    pub(crate) row: Option<Arc<[i32]>>,
+}
+
+/// More tokens than this are a row too.
+const MAX_IDS: usize = 256;
 
 /// An island.
 #[derive(Debug)]
@@ -93,6 +105,7 @@ impl Program {
             loops: boxcar::Vec::new(),
             unordered: boxcar::Vec::new(),
             registers: Registers::new(),
+            token_sets: boxcar::Vec::new(),
             numbers: Mutex::default(),
         };
         program.rule(program.grammar.root());
@@ -263,6 +276,34 @@ impl Program {
         let states = self.states(body)?;
         let state = registers.start(register, || states.items(&shape.next(known)));
         Ok(state.map(|state| Place { island: shape.items, state }))
+    }
+
+    /// The number of a token set.
+    pub(crate) fn token_set(&self, set: &TokenSet) -> Result<u32, StepError> {
+        if let Some(&known) = self.numbers().token_sets.get(set) {
+            return Ok(known);
+        }
+        let tokens = tokens_of(set, &self.vocabulary).map_err(constraint)?;
+        if tokens.is_empty() {
+            return Err(constraint("a token set holds no token that can be emitted"));
+        }
+        let ids: Box<[u32]> = tokens.iter().map(|token| token.as_u32()).collect();
+        let model_len = self.vocabulary.model_len();
+        let row = (ids.len() > MAX_IDS).then(|| row_of(model_len, ids.iter().copied()));
+        let number = self.token_sets.push(TokenIds { ids, row });
+        let number = u32::try_from(number).expect("fewer sets than nodes");
+        self.numbers().token_sets.insert(set.clone(), number);
+        Ok(number)
+    }
+
+    /// The tokens of a set.
+    pub(crate) fn tokens(&self, set: u32) -> &TokenIds {
+        &self.token_sets[set as usize]
+    }
+
+    /// Whether any token has been named so far.
+    pub(crate) fn names_tokens(&self) -> bool {
+        !self.token_sets.is_empty()
     }
 
     /// The island of a part of a body.

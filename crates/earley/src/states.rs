@@ -23,6 +23,8 @@ pub(crate) enum Edge {
     Bytes(ByteSet, u32),
     Empty(u32),
     Call(Callee, u32),
+    /// A token as a symbol: one of a set of the program's.
+    Token(u32, u32),
 }
 
 /// A body as positions; position 0 is the start.
@@ -38,6 +40,8 @@ pub(crate) struct Positions {
 pub(crate) struct State {
     pub(crate) groups: Box<[Group]>,
     pub(crate) calls: Box<[Call]>,
+    /// Tokens that can be read as symbols, by set.
+    tokens: Box<[TokenEdge]>,
     /// By which ends the body can end here.
     pub(crate) ends: Box<[u32]>,
     /// The bytes of all groups.
@@ -56,6 +60,13 @@ pub(crate) struct Group {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) callee: Callee,
+    target: Target,
+}
+
+/// A set of tokens as symbols, and where they lead.
+#[derive(Debug)]
+pub(crate) struct TokenEdge {
+    pub(crate) set: u32,
     target: Target,
 }
 
@@ -80,7 +91,17 @@ impl Target {
 impl State {
     /// Whether the body can end here and nothing else: a call that returns here is the last thing.
     pub(crate) fn only_ends(&self) -> bool {
-        *self.ends == [END] && self.groups.is_empty() && self.calls.is_empty()
+        *self.ends == [END] && !self.reads() && self.calls.is_empty()
+    }
+
+    /// Whether a byte or a token can be read here, calls aside.
+    pub(crate) fn reads(&self) -> bool {
+        !self.groups.is_empty() || !self.tokens.is_empty()
+    }
+
+    /// The tokens that can be read as symbols.
+    pub(crate) fn token_edges(&self) -> &[TokenEdge] {
+        &self.tokens
     }
 }
 
@@ -122,6 +143,11 @@ impl States {
         Some(self.target(&group.target))
     }
 
+    /// The state after a token of an edge.
+    pub(crate) fn after_token(&self, edge: &TokenEdge) -> u32 {
+        self.target(&edge.target)
+    }
+
     /// The state in which a call goes on.
     pub(crate) fn after_call(&self, call: &Call) -> u32 {
         self.target(&call.target)
@@ -153,6 +179,7 @@ impl States {
         let mut members = positions.to_vec();
         let mut ends = Vec::new();
         let mut calls: Vec<(Callee, u32)> = Vec::new();
+        let mut tokens: Vec<(u32, u32)> = Vec::new();
         let mut partition = Partition::default();
         let mut seen = rustc_hash::FxHashSet::from_iter(positions.iter().copied());
         let mut at = 0;
@@ -165,6 +192,7 @@ impl States {
                 match edge {
                     Edge::Bytes(bytes, to) => partition.add(bytes, to),
                     Edge::Call(callee, to) => calls.push((callee, to)),
+                    Edge::Token(set, to) => tokens.push((set, to)),
                     Edge::Empty(to) => {
                         if seen.insert(to) {
                             members.push(to);
@@ -181,11 +209,19 @@ impl States {
                 Call { callee: same[0].0, target: Target::new(positions) }
             })
             .collect();
+        tokens.sort_unstable();
+        let tokens = tokens
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|same| {
+                let positions = same.iter().map(|edge| edge.1).collect();
+                TokenEdge { set: same[0].0, target: Target::new(positions) }
+            })
+            .collect();
         let bytes = partition.groups.iter().fold(ByteSet::EMPTY, |all, group| all.union(&group.0));
         let groups = partition.finish();
         ends.sort_unstable();
         ends.dedup();
-        State { groups, calls, ends: ends.into(), bytes, closure: OnceLock::new() }
+        State { groups, calls, tokens, ends: ends.into(), bytes, closure: OnceLock::new() }
     }
 
     /// The state of the items that these ends stand for: position `end` begins each.

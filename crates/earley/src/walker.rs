@@ -188,6 +188,51 @@ impl<'t> Walker<'t> {
         Ok(self.end())
     }
 
+    /// The level after a token as a symbol.
+    pub(crate) fn read_token(&mut self, level: Level, token: u32) -> Result<Level, StepError> {
+        self.begin();
+        let program = &self.tables.program;
+        for at in level.first..level.end {
+            let thread = self.memory.threads[at];
+            let Island::Body(body) = program.island(thread.place.island) else { continue };
+            let states = program.states(body)?;
+            for edge in states.get(thread.place.state).token_edges() {
+                self.spend(1)?;
+                if program.tokens(edge.set).ids.binary_search(&token).is_ok() {
+                    let place = Place { state: states.after_token(edge), ..thread.place };
+                    self.memory.pending.push(Thread { place, frame: thread.frame });
+                    self.close()?;
+                }
+            }
+        }
+        Ok(self.end())
+    }
+
+    /// The level of what can be read from either of two.
+    pub(crate) fn either(&mut self, one: Level, other: Level) -> Level {
+        self.begin();
+        for level in [one, other] {
+            for at in level.first..level.end {
+                self.push(self.memory.threads[at]);
+            }
+            self.accepting |= level.accepting;
+        }
+        self.end()
+    }
+
+    /// The token sets that the threads of a level read.
+    pub(crate) fn token_sets(&self, level: Level) -> Result<Vec<u32>, StepError> {
+        let mut sets = Vec::new();
+        for thread in self.threads(level) {
+            if let Some(state) = self.tables.program.body_state(thread.place)? {
+                sets.extend(state.token_edges().iter().map(|edge| edge.set));
+            }
+        }
+        sets.sort_unstable();
+        sets.dedup();
+        Ok(sets)
+    }
+
     /// The bytes that the threads of a level read; where symbols are counted, perhaps some more.
     pub(crate) fn bytes(&self, level: Level) -> Result<ByteSet, StepError> {
         let mut bytes = ByteSet::EMPTY;

@@ -171,11 +171,12 @@ impl Counted {
     }
 
     fn make(&self, bound: usize) -> Arc<[i32]> {
-        row(self.model_len, self.tokens(bound))
+        row_of(self.model_len, self.tokens(bound))
     }
 }
 
-fn row(model_len: usize, tokens: impl Iterator<Item = u32>) -> Arc<[i32]> {
+/// The row of some tokens.
+pub(crate) fn row_of(model_len: usize, tokens: impl Iterator<Item = u32>) -> Arc<[i32]> {
     let mut words = vec![0; words_for(model_len)];
     let mut bits = RowMut::new(&mut words, model_len);
     tokens.for_each(|token| bits.set(token as usize));
@@ -499,7 +500,7 @@ impl<'v> Collected<'v> {
         let model_len = self.vocabulary.model_len();
         let tokens = by_count(inside, longest).into_boxed_slice();
         Counted {
-            row: row(model_len, tokens.iter().map(|token| token.1)),
+            row: row_of(model_len, tokens.iter().map(|token| token.1)),
             bounded: (0..KEPT_BOUNDS.min(longest)).map(|_| OnceLock::new()).collect(),
             outside: std::mem::take(&mut self.outside).into(),
             tokens,
@@ -528,7 +529,7 @@ impl<'v> Collected<'v> {
             inside.iter().for_each(|token| bits.set(token.1 as usize));
             Inside::Row(words.into())
         } else if inside.len() > LIST && self.is_whole {
-            Inside::Row(row(model_len, inside.iter().map(|token| token.1)))
+            Inside::Row(row_of(model_len, inside.iter().map(|token| token.1)))
         } else {
             Inside::List(inside.iter().map(|token| token.1).collect())
         };

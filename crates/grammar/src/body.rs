@@ -337,8 +337,8 @@ impl BodyBuilder {
         self.permute(Permute { members: [].into(), rest, separator, min, max })
     }
 
-    /// Items in any order. `min` is raised to the number of required members; impossible members
-    /// and rests vanish; what cannot be met is `never`; rest items alone that may repeat become an
+    /// Items in any order. `min` is raised to the number of required members, `max` lowered to the
+    /// number of items there can be at all; impossible members and rests vanish; what cannot be met is `never`; rest items alone that may repeat become an
     /// ordinary list.
     pub fn permute(&mut self, mut permute: Permute) -> ExprId {
         let is_never = |builder: &Self, id: ExprId| *builder.node(id) == Node::Never;
@@ -356,9 +356,10 @@ impl BodyBuilder {
         }
         let required = u32::try_from(permute.required()).unwrap_or(u32::MAX);
         permute.min = permute.min.max(required);
-        if permute.rest.is_none() {
+        if let Some(others) = crate::permute::most_others(&permute, &self.nodes) {
             let members = u32::try_from(permute.members.len()).unwrap_or(u32::MAX);
-            permute.max = Some(permute.max.unwrap_or(members).min(members));
+            let most = members.saturating_add(others);
+            permute.max = Some(permute.max.unwrap_or(most).min(most));
         }
         if permute.max.is_some_and(|max| max < permute.min) {
             return self.never();

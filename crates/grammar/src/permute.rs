@@ -1,6 +1,6 @@
 //! Items in any order, some required, some distinct.
 
-use crate::ExprId;
+use crate::{ExprId, Node};
 
 /// A list of items, `separator` between each two: every [`Member`] at most once and in any order,
 /// the required ones exactly once, and any number of [`Rest`] items among them. The number of items
@@ -49,6 +49,22 @@ pub enum Uniqueness {
     Any,
     /// The byte strings of the keys differ from each other.
     Distinct,
+}
+
+/// The greatest number of rest items, where that is known from the key alone: none without a rest;
+/// of distinct keys, as many as an automaton has words. `nodes` are the body's.
+pub(crate) fn most_others(permute: &Permute, nodes: &[Node]) -> Option<u32> {
+    let Some(rest) = permute.rest else { return Some(0) };
+    if rest.uniqueness == Uniqueness::Any {
+        return None;
+    }
+    let words = match &nodes[rest.key.index()] {
+        Node::Empty | Node::Literal(_) => 1,
+        Node::Bytes(bytes) => bytes.len() as u64,
+        Node::Automaton(dfa) => dfa.count_words(dfa.start(), u64::from(u32::MAX)),
+        _ => return None,
+    };
+    u32::try_from(words).ok().filter(|&words| words < u32::MAX)
 }
 
 impl Permute {

@@ -11,7 +11,9 @@
 //! alternative vanishes can flatten to twice its size with every node.
 
 use super::{Rules, analyze, reach};
-use crate::{Body, BodyBuilder, Grammar, GrammarBuilder, Limits, Node, RuleId};
+use crate::{
+    Body, BodyBuilder, Grammar, GrammarBuilder, Limits, Node, RuleId, permute::most_others,
+};
 use formwork_automata::{Dfa, Exhausted, Fuel};
 
 /// Drops alternatives that generate nothing, and the rules that are then unreachable.
@@ -92,7 +94,7 @@ fn is_productive(body: &Body, rules: &[bool]) -> bool {
             Node::Automaton(dfa) => !Dfa::is_empty(dfa),
             Node::Repeat(repeat) => repeat.min == 0 || nodes[repeat.expr.index()],
             Node::TokenLimit { expr, .. } | Node::Annotated { expr, .. } => nodes[expr.index()],
-            Node::Permute(permute) => permute_is_productive(permute, &nodes),
+            Node::Permute(permute) => permute_is_productive(permute, body.nodes(), &nodes),
             Node::Empty
             | Node::Literal(_)
             | Node::Bytes(_)
@@ -105,12 +107,15 @@ fn is_productive(body: &Body, rules: &[bool]) -> bool {
     *nodes.last().expect("a body has a root")
 }
 
-/// Counting alone: whether enough distinct keys exist is decided where automata are built.
-fn permute_is_productive(permute: &crate::Permute, nodes: &[bool]) -> bool {
+/// Counting: of distinct keys, those that are known to the body as an automaton.
+fn permute_is_productive(permute: &crate::Permute, body: &[Node], nodes: &[bool]) -> bool {
     let usable = |id: crate::ExprId| nodes[id.index()];
     let members = permute.members.iter().filter(|member| usable(member.expr)).count();
-    let rest = permute.rest.is_some_and(|rest| usable(rest.key) && usable(rest.tail));
+    let rest = match permute.rest.is_some_and(|rest| usable(rest.key) && usable(rest.tail)) {
+        true => most_others(permute, body).map_or(usize::MAX, |others| others as usize),
+        false => 0,
+    };
     let required = permute.members.iter().filter(|m| m.required).all(|m| usable(m.expr));
     let least = permute.min as usize;
-    required && (rest || members >= least) && (least < 2 || usable(permute.separator))
+    required && members.saturating_add(rest) >= least && (least < 2 || usable(permute.separator))
 }

@@ -41,10 +41,7 @@ impl Rules {
     }
 
     /// The same rules with each body replaced, unless one cannot be.
-    pub(super) fn try_map<E>(
-        &self,
-        mut replace: impl FnMut(&Body) -> Result<Body, E>,
-    ) -> Result<Self, E> {
+    pub fn try_map<E>(&self, mut replace: impl FnMut(&Body) -> Result<Body, E>) -> Result<Self, E> {
         let bodies = self.bodies.iter().map(|body| Ok(Arc::new(replace(body)?)));
         Ok(Self { bodies: bodies.collect::<Result<_, E>>()?, names: self.names.clone() })
     }
