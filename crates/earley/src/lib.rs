@@ -30,12 +30,13 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `pour`, `program`, `closure`, `walker`, `items`, `tables`, `fixed`, `walks`,
+//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`, `closure`, `walker`, `items`, `tables`, `fixed`, `walks`,
 //! `difference`, `fill`,
 //! `machine`, `session`, `empty`, `backend`.
 
 mod backend;
 mod boolean;
+mod closed;
 mod closure;
 mod counted;
 mod difference;

@@ -2,6 +2,7 @@
 
 use crate::{
     boolean::language,
+    closed::{MAX_STATES, Part},
     counted::{Counted, counted},
     place::{Callee, END},
     program::{Program, constraint},
@@ -9,7 +10,7 @@ use crate::{
 };
 use formwork_automata::{ByteSet, CancellationToken};
 use formwork_core::StepError;
-use formwork_grammar::{Body, ExprId, Node, Repeat};
+use formwork_grammar::{Body, ExprId, Node, Repeat, regular::RegularError};
 use std::sync::Arc;
 
 /// Repetitions of up to so many turns are unrolled.
@@ -21,11 +22,13 @@ pub(crate) struct Pouring<'p> {
     body: &'p Arc<Body>,
     edges: Vec<Vec<Edge>>,
     pending: Vec<(ExprId, u32, u32)>,
+    parts: Vec<Part>,
 }
 
 impl<'p> Pouring<'p> {
     pub(crate) fn new(program: &'p Program, body: &'p Arc<Body>) -> Self {
-        Self { program, body, edges: Vec::new(), pending: Vec::new() }
+        let parts = program.parts(body);
+        Self { program, body, edges: Vec::new(), pending: Vec::new(), parts }
     }
 
     /// The positions of a node.
@@ -70,6 +73,9 @@ impl<'p> Pouring<'p> {
 
     fn node(&mut self, expr: ExprId, from: u32, to: u32) -> Result<(), StepError> {
         let body = self.body;
+        if self.parts[expr.index()].is_text() && self.text(expr, from, to)? {
+            return Ok(());
+        }
         match &body.nodes()[expr.index()] {
             Node::Never => {}
             Node::Empty => self.edge(from, Edge::Empty(to)),
@@ -101,6 +107,27 @@ impl<'p> Pouring<'p> {
             other => return Err(constraint(unsupported(other).unwrap_or("an unknown construct"))),
         }
         Ok(())
+    }
+
+    /// A part that is text as one automaton, unless that grows too large.
+    fn text(&mut self, expr: ExprId, from: u32, to: u32) -> Result<bool, StepError> {
+        let node = &self.body.nodes()[expr.index()];
+        if matches!(node, Node::Rule(_) | Node::Annotated { .. }) {
+            // It is found where it stands.
+            return Ok(false);
+        }
+        let Program { grammar, limits, .. } = self.program;
+        let mut limits = limits.clone();
+        limits.automaton_states = limits.automaton_states.min(MAX_STATES);
+        match language(grammar, self.body, &[expr], &limits, &CancellationToken::new()) {
+            Ok(dfa) if !dfa.is_empty() => {
+                let callee = Callee::Island(self.program.automaton(&Arc::new(dfa)));
+                self.edge(from, Edge::Call(callee, to));
+                Ok(true)
+            }
+            Ok(_) | Err(RegularError::Exhausted(_)) => Ok(false),
+            Err(error) => Err(constraint(error)),
+        }
     }
 
     fn literal(&mut self, bytes: &[u8], from: u32, to: u32) {

@@ -12,6 +12,7 @@
 
 use crate::{
     boolean::language,
+    closed::{Known, Part, parts},
     fixed::{FixedIsland, FixedIslands},
     place::{Callee, Place},
     pour::Pouring,
@@ -47,6 +48,8 @@ struct Numbers {
     rules: FxHashMap<RuleId, u32>,
     fixed: FxHashMap<usize, u32>,
     token_sets: FxHashMap<TokenSet, u32>,
+    /// Which rules are regular.
+    closed: Known,
 }
 
 /// The tokens of a set, ascending; and their row, where they are many.
@@ -176,6 +179,14 @@ impl Program {
             }
         };
         Ok(Box::new(States::new(positions)))
+    }
+
+    /// What is known about each node of a body.
+    pub(crate) fn parts(&self, body: &Body) -> Vec<Part> {
+        let mut known = std::mem::take(&mut self.numbers().closed);
+        let parts = parts(&self.grammar, body, &mut known);
+        self.numbers().closed = known;
+        parts
     }
 
     fn numbers(&self) -> MutexGuard<'_, Numbers> {
