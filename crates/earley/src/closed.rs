@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 
 /// Positions of an unrolled part at most.
 const MAX_SIZE: u32 = 1_024;
+/// Positions of a symbol at most: a class of characters has a few dozen.
+const MAX_SYMBOL: u32 = 512;
 /// States of its automaton at most.
 pub(crate) const MAX_STATES: usize = 2_048;
 /// Rules looked at one within the other.
@@ -32,6 +34,11 @@ impl Part {
 
     fn small(size: usize) -> Self {
         Self { size: u32::try_from(size).ok(), has_text: false }
+    }
+
+    /// Whether it may be a single symbol, of which a repetition is counted.
+    pub(crate) fn may_be_symbol(self) -> bool {
+        !self.has_text && self.size.is_some_and(|size| size <= MAX_SYMBOL)
     }
 
     /// Whether it should become one automaton.
@@ -79,10 +86,29 @@ fn together(parts: &[Part], children: &[ExprId]) -> Part {
 fn repeated(parts: &[Part], body: &Body, Repeat { expr, min, max }: Repeat) -> Part {
     let part = parts[expr.index()];
     let turns = max.unwrap_or_else(|| min.saturating_add(1));
-    let is_symbol = matches!(body.nodes()[expr.index()], Node::Bytes(_) | Node::Automaton(_));
+    let is_symbol = part.may_be_symbol() && is_character(body, expr);
     Part {
         size: part.size.map(|size| size.saturating_mul(turns).saturating_add(1)),
         has_text: part.has_text || max.is_none() || turns > 2 && !is_symbol,
+    }
+}
+
+/// Whether a node is one byte or character of a class, or some ways to write one.
+fn is_character(body: &Body, expr: ExprId) -> bool {
+    match &body.nodes()[expr.index()] {
+        Node::Bytes(_) | Node::Automaton(_) => true,
+        Node::Alt(choices) => choices.iter().all(|&choice| match &body.nodes()[choice.index()] {
+            Node::Bytes(_) => true,
+            Node::Literal(bytes) => {
+                std::str::from_utf8(bytes).is_ok_and(|s| s.chars().count() == 1)
+            }
+            Node::Seq(parts) => {
+                let is_byte = |part: &ExprId| matches!(body.nodes()[part.index()], Node::Bytes(_));
+                parts.len() <= 4 && parts.iter().all(is_byte)
+            }
+            _ => false,
+        }),
+        _ => false,
     }
 }
 

@@ -31,7 +31,7 @@
 //!
 //! # Reading order
 //! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`, `closure`, `walker`, `items`, `tables`, `fixed`, `walks`,
-//! `difference`, `fill`,
+//! `difference`, `inside`, `fill`,
 //! `machine`, `session`, `empty`, `backend`.
 
 mod backend;
@@ -43,6 +43,7 @@ mod difference;
 mod empty;
 mod fill;
 mod fixed;
+mod inside;
 mod items;
 mod machine;
 mod mask;

@@ -85,7 +85,7 @@ impl<'p> Pouring<'p> {
             Node::Alt(choices) => {
                 self.pending.extend(choices.iter().map(|&choice| (choice, from, to)));
             }
-            Node::Repeat(repeat) => self.repeat(*repeat, from, to),
+            Node::Repeat(repeat) => self.repeat(*repeat, from, to)?,
             Node::Rule(rule) => {
                 let callee = Callee::Island(self.program.rule(*rule));
                 self.edge(from, Edge::Call(callee, to));
@@ -148,10 +148,16 @@ impl<'p> Pouring<'p> {
         }
     }
 
-    fn repeat(&mut self, Repeat { expr, min, max }: Repeat, from: u32, to: u32) {
+    fn repeat(
+        &mut self,
+        Repeat { expr, min, max }: Repeat,
+        from: u32,
+        to: u32,
+    ) -> Result<(), StepError> {
         let symbol = match &self.body.nodes()[expr.index()] {
             Node::Automaton(dfa) => Some(self.program.automaton(dfa)),
             Node::Bytes(bytes) => Some(self.program.bytes(*bytes)),
+            _ if max.is_some_and(|max| max > UNROLLED) || min > UNROLLED => self.symbol(expr)?,
             _ => None,
         };
         match (symbol, max) {
@@ -163,6 +169,19 @@ impl<'p> Pouring<'p> {
                 self.edge(from, Edge::Call(callee, to));
             }
         }
+        Ok(())
+    }
+
+    /// The island of a part that is a single symbol, a class of characters say.
+    fn symbol(&self, expr: ExprId) -> Result<Option<u32>, StepError> {
+        if !self.parts[expr.index()].may_be_symbol() {
+            return Ok(None);
+        }
+        let Program { grammar, limits, .. } = self.program;
+        let dfa = language(grammar, self.body, &[expr], limits, &CancellationToken::new());
+        let dfa = Arc::new(dfa.map_err(constraint)?);
+        let island = self.program.automaton(&dfa);
+        Ok(self.program.is_symbol(island).then_some(island))
     }
 
     fn unroll(&mut self, expr: ExprId, (min, max): (u32, u32), from: u32, to: u32) {

@@ -223,6 +223,11 @@ impl Program {
         self.automaton(&self.fixed.single(bytes))
     }
 
+    /// Whether an island is of single symbols.
+    pub(crate) fn is_symbol(&self, island: u32) -> bool {
+        matches!(self.island(island), Island::Fixed(island) if island.is_symbol)
+    }
+
     /// A loop over an island.
     pub(crate) fn loop_over(&self, body: u32, min: u32, max: Option<u32>) -> Callee {
         let repetition = self.loops.push(Loop { body, min, max });

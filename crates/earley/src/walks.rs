@@ -32,6 +32,10 @@ pub(crate) struct Walk {
     /// The most words that a token of a run takes, begun ones included; or the most symbols that it
     /// needs, those included that must follow. Else 0.
     pub(crate) longest: usize,
+    /// How many tokens stay inside.
+    pub(crate) tokens: usize,
+    /// The tokens that do not, once somebody asks.
+    others: OnceLock<Arc<TokenTrie>>,
     /// Where symbols are counted: what tokens lead to, once somebody asks.
     ends: OnceLock<Box<[End]>>,
     /// Trie nodes visited, until somebody has counted them.
@@ -69,7 +73,7 @@ pub(crate) struct At<'t> {
 /// The number of tries that belong to one state of one island: a walk over them is not met again.
 /// Runs (white space, characters) and plain strings are few and everywhere, so what they leave has
 /// numbers.
-const PRIVATE: u64 = u64::MAX;
+pub(crate) const PRIVATE: u64 = u64::MAX;
 
 impl At<'_> {
     /// Whether walks from here are remembered.
@@ -170,6 +174,17 @@ impl Counted {
         self.tokens[..end].iter().map(|token| token.1)
     }
 
+    /// How many tokens there are.
+    pub(crate) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The tokens of more than so many words.
+    pub(crate) fn tokens_past(&self, bound: usize) -> impl Iterator<Item = u32> + '_ {
+        let end = self.tokens.partition_point(|token| usize::from(token.0) <= bound);
+        self.tokens[end..].iter().map(|token| token.1)
+    }
+
     fn make(&self, bound: usize) -> Arc<[i32]> {
         row_of(self.model_len, self.tokens(bound))
     }
@@ -205,6 +220,20 @@ impl Walk {
                 ExitSets::All(all) => exits(all),
                 ExitSets::ByByte { .. } => 256 * 16,
             }
+    }
+
+    /// The tokens that do not stay inside, as a trie.
+    pub(crate) fn others(&self, vocabulary: &Vocabulary) -> Arc<TokenTrie> {
+        let make = || {
+            let contains = |token: TokenId| match &self.inside {
+                Inside::List(list) => list.contains(&token.as_u32()),
+                Inside::Row(row) | Inside::Counted(Counted { row, .. }) => {
+                    row[token.index() / 32] >> (token.index() % 32) & 1 == 1
+                }
+            };
+            Arc::new(vocabulary.trie().subset(vocabulary, |token| !contains(token)))
+        };
+        self.others.get_or_init(make).clone()
     }
 
     /// What the tokens below a node lead to, where symbols are counted.
@@ -519,6 +548,7 @@ impl<'v> Collected<'v> {
         let inside = std::mem::take(&mut self.inside);
         let counting = self.counting;
         let is_counted = counting != Counting::Nothing;
+        let tokens = inside.len() + row_of_class.map_or(0, |class| class.count());
         let longest = if is_counted { usize::from(self.longest).max(1) } else { 0 };
         let inside = if is_counted {
             Inside::Counted(self.counted(&inside, longest))
@@ -549,6 +579,8 @@ impl<'v> Collected<'v> {
             ambiguous,
             counting,
             longest,
+            tokens,
+            others: OnceLock::new(),
             ends: OnceLock::new(),
             nodes: AtomicUsize::new(nodes),
         }
