@@ -1,11 +1,11 @@
-//! Real constraints over a real vocabulary: the `dfa` backend on the schemas and patterns of
-//! `real/`, with cl100k_base (100,277 ids).
+//! Real constraints over a real vocabulary: the backends on the schemas and patterns of `real/`, with
+//! cl100k_base (100,277 ids).
 //!
 //! # Idea
 //! Seeded walks, random in the beginning and then homing, so that every one of them ends. Compared
-//! at every state, bit for bit, padding and stop ids included: the row of the backend with what
+//! at every state, bit for bit, padding and stop ids included: the row of each backend with what
 //! trying every token byte by byte gives ([`Plain`]). That shares the construction of the automaton
-//! with the backend, and nothing else; so at some states the [`Oracle`] judges too, over the whole
+//! with `dfa`, and nothing else; so at some states the [`Oracle`] judges too, over the whole
 //! vocabulary. Inside free text its mask takes half a second and more, so there it is asked less
 //! often and once for each state of the automaton.
 //!
@@ -15,10 +15,11 @@
 use formwork_automata::{CancellationToken, Dfa, StateId};
 use formwork_conformance::oracle::{Oracle, OracleLimits, Prefix};
 use formwork_core::{
-    CompileRequest, Filled, Grammar, Limits, RowId, StartOptions, StructuredOutputBackend,
-    StructuredOutputGrammar, TokenId, Vocabulary,
+    CompileRequest, CompiledGrammar, Filled, Grammar, Limits, RowId, StartOptions,
+    StructuredOutputBackend, StructuredOutputGrammar, TokenId, Vocabulary,
 };
 use formwork_dfa::DfaBackend;
+use formwork_earley::EarleyBackend;
 use formwork_grammar::regular::{self, BytesOnly};
 use formwork_mask::RowMut;
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
@@ -171,6 +172,14 @@ struct Counts {
     outputs: usize,
 }
 
+/// A backend's matcher, and the row it writes into.
+struct Contender {
+    backend: String,
+    matcher: Box<dyn StructuredOutputGrammar>,
+    row: Vec<i32>,
+    held: RowId,
+}
+
 /// One walk over a constraint.
 struct Walk<'c> {
     constraint: &'c Constraint,
@@ -178,9 +187,7 @@ struct Walk<'c> {
     oracle: &'c mut Oracle,
     counts: &'c mut Counts,
     random: StdRng,
-    matcher: Box<dyn StructuredOutputGrammar>,
-    row: Vec<i32>,
-    held: RowId,
+    contenders: Vec<Contender>,
     tokens: Vec<TokenId>,
     output: Vec<u8>,
     /// The right row of each state so far.
@@ -208,7 +215,7 @@ impl Walk<'_> {
                 return self.end();
             }
             let (token, next) = self.choose(&allowed);
-            self.matcher.accept_tokens(&[token]).unwrap();
+            self.each(|matcher| matcher.accept_tokens(&[token]).unwrap());
             prefix = self.oracle.step(&prefix, token).unwrap().expect("this token may come next");
             self.tokens.push(token);
             self.output.extend_from_slice(VOCABULARY.bytes(token).unwrap());
@@ -238,18 +245,27 @@ impl Walk<'_> {
         let expected = self.plain.row(state, allowed);
         self.compare(&expected, "in passing");
         self.rows.push(expected);
-        let complete = self.matcher.is_accepting();
-        assert_eq!(complete, self.plain.dfa.is_accepting(state), "{}", self.place());
+        let complete = self.plain.dfa.is_accepting(state);
+        for Contender { backend, matcher, .. } in &self.contenders {
+            assert_eq!(complete, matcher.is_accepting(), "{backend}: {}", self.place());
+        }
         assert_eq!(complete, self.constraint.judge.is_complete(&self.output), "{}", self.place());
         self.counts.states += 1;
         self.counts.free_text += usize::from(allowed.len() > FREE_TEXT);
     }
 
     fn compare(&mut self, expected: &[i32], during: &str) {
-        if let Filled::Written(row) = self.matcher.fill_bitmask(&mut self.row, self.held).unwrap() {
-            self.held = row;
+        let place = self.place();
+        for Contender { backend, matcher, row, held } in &mut self.contenders {
+            if let Filled::Written(id) = matcher.fill_bitmask(row, *held).unwrap() {
+                *held = id;
+            }
+            assert!(row == expected, "{backend} {during}: {place}");
         }
-        assert!(self.row == expected, "{during}: {}", self.place());
+    }
+
+    fn each(&mut self, act: impl Fn(&mut dyn StructuredOutputGrammar)) {
+        self.contenders.iter_mut().for_each(|contender| act(&mut *contender.matcher));
     }
 
     fn place(&self) -> String {
@@ -275,34 +291,39 @@ impl Walk<'_> {
     /// A fork goes its own way, there and back.
     fn fork(&mut self, allowed: &[(TokenId, StateId)]) {
         let here = self.rows.last().unwrap().clone();
-        let mut fork = self.matcher.fork();
-        let mut row = vec![-1; here.len()];
-        let mut taken = 0;
+        let mut ahead = Vec::new();
         let mut choices = allowed.to_vec();
         while let Some(&(token, state)) = choices.choose(&mut self.random)
-            && taken < 4
+            && ahead.len() < 4
         {
-            fork.accept_tokens(&[token]).unwrap();
-            taken += 1;
             choices = self.plain.allowed(state);
-            fork.fill_bitmask(&mut row, RowId::NONE).unwrap();
-            assert!(row == self.plain.row(state, &choices), "ahead: {}", self.place());
+            ahead.push((token, self.plain.row(state, &choices)));
         }
-        self.held = RowId::NONE;
+        let mut row = vec![-1; here.len()];
+        for contender in &mut self.contenders {
+            let mut fork = contender.matcher.fork();
+            for (token, there) in &ahead {
+                fork.accept_tokens(&[*token]).unwrap();
+                fork.fill_bitmask(&mut row, RowId::NONE).unwrap();
+                assert!(row == *there, "{} ahead: {}", contender.backend, self.constraint.name);
+            }
+            fork.rollback(ahead.len()).unwrap();
+            fork.fill_bitmask(&mut row, RowId::NONE).unwrap();
+            assert!(row == here, "a fork of {}: {}", contender.backend, self.constraint.name);
+            contender.held = RowId::NONE;
+        }
         self.compare(&here, "beside a fork");
-        fork.rollback(taken).unwrap();
-        fork.fill_bitmask(&mut row, RowId::NONE).unwrap();
-        assert!(row == here, "a fork rolled back: {}", self.place());
         self.counts.forks += 1;
     }
 
     /// Back by some tokens, and forth again.
     fn roll_back(&mut self) {
         let left = self.random.random_range(0..=self.tokens.len());
-        self.matcher.rollback(self.tokens.len() - left).unwrap();
+        let tokens = self.tokens.clone();
+        self.each(|matcher| matcher.rollback(tokens.len() - left).unwrap());
         let (there, here) = (self.rows[left].clone(), self.rows[self.tokens.len()].clone());
         self.compare(&there, "rolled back");
-        self.matcher.accept_tokens(&self.tokens[left..]).unwrap();
+        self.each(|matcher| matcher.accept_tokens(&tokens[left..]).unwrap());
         self.compare(&here, "replayed");
         self.counts.rollbacks += 1;
     }
@@ -310,12 +331,23 @@ impl Walk<'_> {
     /// The stop id, and out of the end again.
     fn end(&mut self) {
         let here = self.rows[self.tokens.len()].clone();
-        self.matcher.accept_tokens(&VOCABULARY.eos()[..1]).unwrap();
-        assert!(self.matcher.is_terminated(), "{}", self.place());
+        self.each(|matcher| {
+            matcher.accept_tokens(&VOCABULARY.eos()[..1]).unwrap();
+            assert!(matcher.is_terminated());
+        });
         self.compare(&vec![-1; here.len()], "at the end");
-        self.matcher.rollback(1).unwrap();
+        self.each(|matcher| matcher.rollback(1).unwrap());
         self.compare(&here, "back from the end");
         self.counts.outputs += 1;
+    }
+}
+
+fn contender((backend, compiled): &(String, Arc<dyn CompiledGrammar>)) -> Contender {
+    Contender {
+        backend: backend.clone(),
+        matcher: compiled.clone().start(&StartOptions::default()).unwrap(),
+        row: vec![0x5555; VOCABULARY.row_words()],
+        held: RowId::NONE,
     }
 }
 
@@ -324,8 +356,12 @@ fn walk(constraints: &[Constraint]) -> Counts {
     let mut counts = Counts::default();
     for constraint in constraints {
         let request = CompileRequest::new(constraint.grammar.clone(), VOCABULARY.clone());
-        let compiled = DfaBackend.compile_blocking(&request);
-        let compiled = compiled.unwrap_or_else(|error| panic!("{}: {error}", constraint.name));
+        let backends: [&dyn StructuredOutputBackend; 2] = [&DfaBackend, &EarleyBackend];
+        let compiled = backends.map(|backend| {
+            let compiled = backend.compile_blocking(&request);
+            let compiled = compiled.unwrap_or_else(|error| panic!("{}: {error}", constraint.name));
+            (backend.name().to_owned(), compiled)
+        });
         let plain = Plain::new(&constraint.grammar);
         let limits = OracleLimits { steps: u64::MAX, ..OracleLimits::default() };
         let mut oracle = Oracle::new(&constraint.grammar, VOCABULARY.clone(), &limits).unwrap();
@@ -338,9 +374,7 @@ fn walk(constraints: &[Constraint]) -> Counts {
                 asked: &mut asked,
                 counts: &mut counts,
                 random: StdRng::seed_from_u64(seed),
-                matcher: compiled.clone().start(&StartOptions::default()).unwrap(),
-                row: vec![0x5555; VOCABULARY.row_words()],
-                held: RowId::NONE,
+                contenders: compiled.iter().map(contender).collect(),
                 tokens: Vec::new(),
                 output: Vec::new(),
                 rows: Vec::new(),
