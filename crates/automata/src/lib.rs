@@ -23,7 +23,7 @@
 //! # Reading order
 //! `byte_set`, `classes`, `fuel`, `nfa`, `table`, `dfa`, `dfa/parts`, `interner`, `subsets`,
 //! `determinize`, `boolean`, `partition`, `refinement`, `minimize`, `words`, `strings`, `counting`,
-//! `formula`, `lazy`.
+//! `exclusion`, `formula`, `lazy`.
 
 mod boolean;
 mod byte_set;
@@ -31,6 +31,7 @@ mod classes;
 mod counting;
 mod determinize;
 mod dfa;
+mod exclusion;
 mod formula;
 mod fuel;
 mod interner;

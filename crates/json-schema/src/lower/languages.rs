@@ -137,9 +137,7 @@ impl Languages {
         if let Some(known) = self.other_keys.get(&spelled) {
             return Ok(known.clone());
         }
-        let declared = Dfa::from_strings(&*spelled, fuel)?;
-        let others = PLAIN_STRING.combine(&declared, BooleanOp::Difference, fuel)?;
-        let others = Arc::new(others.canonical());
+        let others = Arc::new(PLAIN_STRING.without_words(&spelled, fuel)?);
         self.other_keys.insert(spelled, others.clone());
         Ok(others)
     }
