@@ -1,4 +1,5 @@
-//! Development tasks: `cargo xtask tidy` holds the tree to the rules that no compiler checks.
+//! Development tasks: `cargo xtask tidy` holds the tree to the rules that no compiler checks,
+//! `cargo xtask cases` runs recorded cases.
 //!
 //! # Idea
 //! A [`tree::Tree`] is everything a rule may look at: the texts of the tracked files and what the
@@ -8,8 +9,9 @@
 //!
 //! # Reading order
 //! `tidy` (the list of checks), `finding`, `checks` (one file per rule), `tree`, `source` (the
-//! little that sizes need to know of Rust's syntax).
+//! little that sizes need to know of Rust's syntax); `cases`.
 
+mod cases;
 mod checks;
 mod finding;
 mod source;
@@ -19,13 +21,15 @@ mod tree;
 use anyhow::{Context, Result};
 use std::{io::Write, path::Path, process::ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy\n\n\
-    tidy    check dependency edges, headers, sizes and words over the whole tree\n";
+const USAGE: &str = "usage: cargo xtask tidy\n       cargo xtask cases --dir DIR [OPTION …]\n\n\
+    tidy    check dependency edges, headers, sizes and words over the whole tree\n\
+    cases   run recorded accept-or-refuse cases; `cargo xtask cases --help` lists its options\n";
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => run_tidy(),
+        ["cases", ..] => cases::run(&arguments, root()?),
         ["help" | "--help" | "-h"] => {
             std::io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)

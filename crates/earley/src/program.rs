@@ -48,6 +48,8 @@ struct Numbers {
     rules: FxHashMap<RuleId, u32>,
     fixed: FxHashMap<usize, u32>,
     token_sets: FxHashMap<TokenSet, u32>,
+    loops: FxHashMap<Loop, u32>,
+    parts: FxHashMap<(usize, ExprId), u32>,
     /// Which rules are regular.
     closed: Known,
 }
@@ -87,7 +89,7 @@ enum Source {
 }
 
 /// A counted repetition.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Loop {
     /// What is repeated; or, where that is an island whose symbols are counted, what they are
     /// counted in.
@@ -229,9 +231,14 @@ impl Program {
     }
 
     /// A loop over an island.
+    /// Equal loops are one, so that whatever may follow the blanks between two tokens waits for them
+    /// together.
     pub(crate) fn loop_over(&self, body: u32, min: u32, max: Option<u32>) -> Callee {
-        let repetition = self.loops.push(Loop { body, min, max });
-        Callee::Loop(u32::try_from(repetition).expect("fewer loops than nodes"))
+        let shape = Loop { body, min, max };
+        let number = *self.numbers().loops.entry(shape).or_insert_with(|| {
+            u32::try_from(self.loops.push(shape)).expect("fewer loops than nodes")
+        });
+        Callee::Loop(number)
     }
 
     /// Items in any order.
@@ -324,7 +331,10 @@ impl Program {
 
     /// The island of a part of a body.
     pub(crate) fn part(&self, body: &Arc<Body>, root: ExprId) -> u32 {
-        self.push_body(Source::Part(body.clone(), root))
+        // The part holds the body, so the address names it.
+        let key = (Arc::as_ptr(body).addr(), root);
+        let push = || self.push_body(Source::Part(body.clone(), root));
+        *self.numbers().parts.entry(key).or_insert_with(push)
     }
 }
 

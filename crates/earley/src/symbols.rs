@@ -13,7 +13,7 @@
 //! those the states are found that have exactly `k` symbols left, `k` by `k`.
 
 use formwork_automata::{Dfa, Exhausted, Fuel, NfaBuilder, StateId, determinize};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Bytes of the sets of states by symbols left; what would need more is not done this way.
 const MAX_LAYER_BYTES: usize = 8 << 20;
@@ -92,7 +92,7 @@ pub(crate) struct Symbols {
     edges: Box<[Edge]>,
     accepting: Box<[bool]>,
     /// By number of symbols left: the states that can have so many. Grows.
-    layers: RwLock<Vec<Box<[bool]>>>,
+    layers: RwLock<Arc<Vec<Arc<[bool]>>>>,
 }
 
 /// An edge between two states, by any byte.
@@ -204,21 +204,26 @@ impl Symbols {
     }
 
     fn has_exactly(&self, state: StateId, min: u32, max: u32) -> bool {
-        let known = |layers: &Vec<Box<[bool]>>| {
-            let layers = layers.get(min as usize..=max as usize)?;
-            Some(layers.iter().any(|layer| layer[state.index()]))
-        };
+        let layers = self.layers(max);
+        let mut layers = layers[min as usize..=max as usize].iter();
+        layers.any(|layer| layer[state.index()])
+    }
+
+    /// The states by number of symbols left, up to a number.
+    fn layers(&self, most: u32) -> Arc<Vec<Arc<[bool]>>> {
         let layers = self.layers.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(answer) = known(&layers) {
-            return answer;
+        if layers.len() > most as usize {
+            return layers.clone();
         }
         drop(layers);
         let mut layers = self.layers.write().unwrap_or_else(PoisonError::into_inner);
-        while layers.len() <= max as usize {
-            let layer = self.layer(layers.last().map(|layer| &**layer));
-            layers.push(layer);
+        let mut more = Vec::clone(&layers);
+        while more.len() <= most as usize {
+            let layer = self.layer(more.last().map(|layer| &**layer));
+            more.push(layer.into());
         }
-        known(&layers).expect("made above")
+        *layers = Arc::new(more);
+        layers.clone()
     }
 
     /// The states with one symbol more to come than those of a layer.

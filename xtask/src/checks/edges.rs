@@ -112,7 +112,7 @@ pub(crate) const LAW: &[Row] = &[
     ),
     row("formwork-benches", Anything, Anything),
     row("formwork-examples", Anything, Anything),
-    row("xtask", NOTHING, NOTHING),
+    row("xtask", Only(&["formwork"]), NOTHING),
 ];
 
 const fn row(package: &'static str, normal: Allowed, development: Allowed) -> Row {
