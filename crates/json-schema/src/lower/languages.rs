@@ -10,7 +10,7 @@ use crate::{
     model::{Count, Interval},
 };
 use formwork_automata::{BooleanOp, Dfa, Fuel};
-use formwork_grammar::Limits;
+use formwork_grammar::{Body, BodyBuilder, ExprId, Limits, Node, Repeat};
 use formwork_regex::{Dialect, MatchMode};
 use rustc_hash::FxHashMap;
 use std::{collections::BTreeMap, sync::Arc};
@@ -93,6 +93,12 @@ impl Languages {
         if length.is_empty() || patterns.is_empty() {
             return Ok(!length.is_empty());
         }
+        if let [pattern] = patterns
+            && !self.texts.contains_key(patterns)
+            && surely_has_text(pattern, length, &self.limits)?
+        {
+            return Ok(true);
+        }
         let texts = self.texts(patterns, fuel)?;
         if length == Count::default() {
             return Ok(!texts.is_empty());
@@ -140,5 +146,61 @@ impl Languages {
         let others = Arc::new(PLAIN_STRING.without_words(&spelled, fuel)?);
         self.other_keys.insert(spelled, others.clone());
         Ok(others)
+    }
+}
+
+/// Whether a text of so many characters certainly matches a pattern; false where only its automaton
+/// can tell. Looks at the pattern's grammar alone, in which nothing is that cannot match.
+fn surely_has_text(pattern: &str, length: Count, limits: &Limits) -> Lowered<bool> {
+    let mut builder = BodyBuilder::new();
+    let root = formwork_regex::lower(pattern, &pattern_options(), limits, &mut builder)
+        .map_err(|error| SchemaErrorKind::Pattern(Box::new(error)))?;
+    let body = builder.finish(root);
+    if matches!(body.nodes(), [Node::Never]) {
+        return Ok(false);
+    }
+    let Some(shortest) = shortest(&body) else { return Ok(false) };
+    // A character has at least one byte, so the shortest text has at most so many characters, and
+    // a repetition of single characters makes it longer one by one.
+    let can_grow = match &body.nodes()[body.root().index()] {
+        Node::Seq(parts) => parts.iter().any(|&part| repeats_characters(&body, part)),
+        _ => repeats_characters(&body, body.root()),
+    };
+    let least = shortest.max(length.min as usize);
+    Ok((length.min == 0 || can_grow) && length.max.is_none_or(|max| least <= max as usize))
+}
+
+/// Bytes of the shortest word of a body without rules.
+fn shortest(body: &Body) -> Option<usize> {
+    let mut lengths: Vec<usize> = Vec::with_capacity(body.nodes().len());
+    for node in body.nodes() {
+        let of = |expr: &ExprId| lengths[expr.index()];
+        lengths.push(match node {
+            Node::Empty => 0,
+            Node::Literal(bytes) => bytes.len(),
+            Node::Bytes(_) => 1,
+            Node::Seq(parts) => parts.iter().map(of).fold(0, usize::saturating_add),
+            Node::Alt(choices) => choices.iter().map(of).min()?,
+            Node::Repeat(repeat) => of(&repeat.expr).saturating_mul(repeat.min as usize),
+            Node::Automaton(dfa) => dfa.shortest_bytes(dfa.start())?.len(),
+            _ => return None,
+        });
+    }
+    lengths.pop()
+}
+
+/// Whether a node is an unbounded repetition of something that can be one character of ASCII.
+fn repeats_characters(body: &Body, expr: ExprId) -> bool {
+    let Node::Repeat(Repeat { expr, max: None, .. }) = body.nodes()[expr.index()] else {
+        return false;
+    };
+    let is_ascii = |expr: ExprId| match &body.nodes()[expr.index()] {
+        Node::Bytes(bytes) => bytes.iter().any(|byte| byte.is_ascii()),
+        Node::Automaton(dfa) => (0..0x80).any(|byte| dfa.is_accepting(dfa.next(dfa.start(), byte))),
+        _ => false,
+    };
+    match &body.nodes()[expr.index()] {
+        Node::Alt(choices) => choices.iter().any(|&choice| is_ascii(choice)),
+        _ => is_ascii(expr),
     }
 }
