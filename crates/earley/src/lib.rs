@@ -20,8 +20,8 @@
 //! the bytes of the token times the threads. Memory: what outputs have visited, up to a budget.
 //!
 //! # What it cannot do yet
-//! Token sets, look-ahead, unordered and distinct items, token limits; vocabularies that lack a byte
-//! which the grammar has. They are refused by name.
+//! Look-ahead, token limits, unordered items that can be empty; vocabularies that lack a byte which
+//! the grammar has. They are refused by name.
 //!
 //! # Invariants
 //! 1. Every thread can be completed: rules are productive, automata trimmed.
@@ -30,9 +30,9 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`, `closure`, `walker`, `items`, `tables`, `fixed`, `walks`,
-//! `difference`, `inside`, `fill`,
-//! `machine`, `session`, `empty`, `backend`.
+//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`,
+//! `closure`, `walker`, `items`, `tables`; then `fixed`, `walks`, `difference`, `inside`, `fill`; then
+//! `mask`, `machine`, `session`, `empty`, `backend`.
 
 mod backend;
 mod boolean;
