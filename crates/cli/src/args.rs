@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Mask(Mask),
     /// Measure masks and verdicts on cases of schemas and tokenized instances.
     Maskbench(Maskbench),
+    /// List what becomes of each keyword and each format of JSON Schema, as Markdown.
+    SchemaSupport,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -4,7 +4,10 @@
 //! value to [`FrontEndOptions::set`], whose documentation lists them.
 
 use crate::backends::Listed;
-use formwork_json_schema::{Fixed, WhiteSpace};
+use formwork_json_schema::{
+    DistinctKeys, Draft, Fixed, FormatMode, Leniency, PropertyOrder, Separators, Spelling,
+    Unmentioned, WhiteSpace,
+};
 use formwork_regex::{Case, Classes, Dialect, Dot, MatchMode};
 use serde::Deserialize;
 use serde_json::Value;
@@ -53,14 +56,111 @@ pub struct FrontEndOption {
     set: fn(&mut FrontEndOptions, &Value) -> Option<()>,
 }
 
+/// The values of [`Unmentioned`].
+const UNMENTIONED: &str = "\"allowed\", \"forbidden_beside_others\", \"forbidden\"";
+
 /// Every option by its name.
 const OPTIONS: &[FrontEndOption] = &[
     FrontEndOption {
         name: "white_space",
         values: "\"any\", {\"bounded\": N}, \"compact\", \"unbounded\", {\"pattern\": REGEX}, \
+                 {\"separators\": {\"inside\": REGEX, \"item\": REGEX, \"key\": REGEX}}, \
                  {\"fixed\": {\"item_separator\": S, \"key_separator\": S, \"indent\": S}}",
         set: |options, value| {
             options.json_schema.white_space = white_space(value)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "spelling",
+        values: "\"minimal\", \"any\"",
+        set: |options, value| {
+            let words = [("minimal", Spelling::Minimal), ("any", Spelling::Any)];
+            options.json_schema.spelling = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "property_order",
+        values: "\"declared\", \"any\"",
+        set: |options, value| {
+            let words = [("declared", PropertyOrder::Declared), ("any", PropertyOrder::Any)];
+            options.json_schema.property_order = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "additional_properties_default",
+        values: UNMENTIONED,
+        set: |options, value| {
+            options.json_schema.additional_properties_default = unmentioned(value)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "additional_items_default",
+        values: UNMENTIONED,
+        set: |options, value| {
+            options.json_schema.additional_items_default = unmentioned(value)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "distinct_keys",
+        values: "\"where_counted\", \"everywhere\"",
+        set: |options, value| {
+            let words = [
+                ("where_counted", DistinctKeys::WhereCounted),
+                ("everywhere", DistinctKeys::Everywhere),
+            ];
+            options.json_schema.distinct_keys = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "format",
+        values: "\"assert\", \"annotate\"",
+        set: |options, value| {
+            let words = [("assert", FormatMode::Assert), ("annotate", FormatMode::Annotate)];
+            options.json_schema.format = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "lenient",
+        values: "\"refuse\", \"relax\"",
+        set: |options, value| {
+            let words = [("refuse", Leniency::Refuse), ("relax", Leniency::Relax)];
+            options.json_schema.lenient = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "default_draft",
+        values: "\"draft2020-12\", \"draft2019-09\", \"draft7\", \"draft6\", \"draft4\"",
+        set: |options, value| {
+            let words = [
+                ("draft2020-12", Draft::Draft202012),
+                ("draft2019-09", Draft::Draft201909),
+                ("draft7", Draft::Draft7),
+                ("draft6", Draft::Draft6),
+                ("draft4", Draft::Draft4),
+            ];
+            options.json_schema.default_draft = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "documents",
+        values: "{}, {URI: SCHEMA, …}",
+        set: |options, value| {
+            let text = |schema: &Value| match schema {
+                Value::String(text) => text.as_str().into(),
+                other => other.to_string().into(),
+            };
+            let documents = value.as_object()?.iter();
+            options.json_schema.documents =
+                documents.map(|(uri, schema)| (uri.clone(), text(schema))).collect();
             Some(())
         },
     },
@@ -126,7 +226,16 @@ impl FrontEndOptions {
     ///
     /// | option | front end | values, as JSON; the default first |
     /// |---|---|---|
-    /// | `white_space` | JSON Schema | `"any"`, `{"bounded": N}`, `"compact"`, `"unbounded"`, `{"pattern": REGEX}`, `{"fixed": {…}}`; see [`WhiteSpace`] and [`Fixed`] |
+    /// | `white_space` | JSON Schema | `"any"`, `{"bounded": N}`, `"compact"`, `"unbounded"`, `{"pattern": REGEX}`, `{"separators": {…}}`, `{"fixed": {…}}`; see [`WhiteSpace`], [`Separators`] and [`Fixed`] |
+    /// | `spelling` | JSON Schema | `"minimal"`, `"any"`; see [`Spelling`] |
+    /// | `property_order` | JSON Schema | `"declared"`, `"any"`; see [`PropertyOrder`] |
+    /// | `additional_properties_default` | JSON Schema | `"allowed"`, `"forbidden_beside_others"`, `"forbidden"`; see [`Unmentioned`] |
+    /// | `additional_items_default` | JSON Schema | the same |
+    /// | `distinct_keys` | JSON Schema | `"where_counted"`, `"everywhere"`; see [`DistinctKeys`] |
+    /// | `format` | JSON Schema | `"assert"`, `"annotate"`; see [`FormatMode`] |
+    /// | `lenient` | JSON Schema | `"refuse"`, `"relax"`; see [`Leniency`] |
+    /// | `default_draft` | JSON Schema | `"draft2020-12"`, `"draft2019-09"`, `"draft7"`, `"draft6"`, `"draft4"` |
+    /// | `documents` | JSON Schema | `{}`, `{URI: SCHEMA, …}`: what the schema may refer to, as JSON or as its text, which keeps all digits; nothing is fetched |
     /// | `match` | regex | `"whole"`, `"search"`; see [`MatchMode`] |
     /// | `dialect` | regex | `"shared"`, `"ecma262"`; see [`Dialect`] |
     /// | `case` | regex | `"sensitive"`, `"insensitive"`; see [`Case`] |
@@ -168,6 +277,15 @@ fn word<T, const N: usize>(value: &Value, words: [(&str, T); N]) -> Option<T> {
     words.into_iter().find_map(|(word, meaning)| (word == text).then_some(meaning))
 }
 
+fn unmentioned(value: &Value) -> Option<Unmentioned> {
+    let words = [
+        ("allowed", Unmentioned::Allowed),
+        ("forbidden_beside_others", Unmentioned::ForbiddenBesideOthers),
+        ("forbidden", Unmentioned::Forbidden),
+    ];
+    word(value, words)
+}
+
 /// [`WhiteSpace`] as JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -177,7 +295,24 @@ enum WhiteSpaceValue {
     Compact,
     Unbounded,
     Pattern(String),
+    Separators(SeparatorsValue),
     Fixed(FixedValue),
+}
+
+/// [`Separators`] as JSON.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SeparatorsValue {
+    inside: String,
+    item: String,
+    key: String,
+}
+
+impl Default for SeparatorsValue {
+    fn default() -> Self {
+        let Separators { inside, item, key } = Separators::default();
+        Self { inside, item, key }
+    }
 }
 
 /// [`Fixed`] as JSON.
@@ -203,6 +338,9 @@ fn white_space(value: &Value) -> Option<WhiteSpace> {
         WhiteSpaceValue::Compact => WhiteSpace::Compact,
         WhiteSpaceValue::Unbounded => WhiteSpace::Unbounded,
         WhiteSpaceValue::Pattern(pattern) => WhiteSpace::Pattern(pattern),
+        WhiteSpaceValue::Separators(SeparatorsValue { inside, item, key }) => {
+            WhiteSpace::Separators(Separators { inside, item, key })
+        }
         WhiteSpaceValue::Fixed(FixedValue { item_separator, key_separator, indent }) => {
             WhiteSpace::Fixed(Fixed { item_separator, key_separator, indent })
         }

@@ -1,5 +1,6 @@
 //! Numbers as they are written: decimal digits of any count, compared exactly, never floats.
 
+use formwork_automata::{Exhausted, Fuel};
 use std::cmp::Ordering;
 
 /// Exponents (after the digits were moved behind the point) beyond this are refused, so that no
@@ -112,6 +113,48 @@ impl Decimal {
         text
     }
 
+    /// The digits, without zeros around them, and the power of ten that they are multiplied with.
+    pub(crate) fn scaled(&self) -> (&[u8], i64) {
+        (&self.digits, self.point - self.digits.len() as i64)
+    }
+
+    /// The power of ten that `0.d1 d2 d3 ...` is multiplied with, where `d1` is the first digit that
+    /// is not zero; 0 for zero.
+    pub(crate) fn point(&self) -> i64 {
+        self.point
+    }
+
+    /// The digit at an index, the first that is not zero being 0; zero beyond the last.
+    pub(crate) fn significant(&self, index: usize) -> u8 {
+        self.digits.get(index).map_or(0, |digit| digit - b'0')
+    }
+
+    /// Whether it is an integer times a divisor, which is not zero. Costs as many steps as both have
+    /// digits, multiplied.
+    pub(crate) fn is_multiple_of(
+        &self,
+        divisor: &Self,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Exhausted> {
+        let ((digits, power), (modulus, divisor_power)) = (self.scaled(), divisor.scaled());
+        if digits.is_empty() {
+            return Ok(true);
+        }
+        // The last digit is not 0, so no negative power of ten divides the number.
+        let Ok(zeros) = u64::try_from(power - divisor_power) else { return Ok(false) };
+        let mut remainder: Vec<u8> = vec![0; modulus.len() + 1];
+        for digit in digits {
+            fuel.steps(1 + modulus.len())?;
+            push_digit(&mut remainder, digit - b'0', modulus);
+        }
+        // Powers of two and five of the divisor are used up after four zeros for each of its digits.
+        for _ in 0..zeros.min(4 * modulus.len() as u64 + 4) {
+            fuel.steps(1 + modulus.len())?;
+            push_digit(&mut remainder, 0, modulus);
+        }
+        Ok(remainder.iter().all(|&digit| digit == 0))
+    }
+
     /// A short text that equal numbers and only they share.
     pub(crate) fn key(&self) -> String {
         let sign = if self.negative { "-" } else { "" };
@@ -128,6 +171,24 @@ impl Decimal {
             return Some(u64::MAX);
         }
         Some(self.plain().parse().unwrap_or(u64::MAX))
+    }
+}
+
+/// Appends a digit to a remainder, one digit longer than the modulus, and reduces it.
+fn push_digit(remainder: &mut [u8], digit: u8, modulus: &[u8]) {
+    remainder.rotate_left(1);
+    *remainder.last_mut().expect("at least one digit") = digit;
+    let is_less = |remainder: &[u8]| {
+        let modulus = modulus.iter().map(|digit| digit - b'0');
+        remainder[0] == 0 && remainder[1..].iter().copied().lt(modulus)
+    };
+    while !is_less(remainder) {
+        let mut borrow = 0;
+        for (index, digit) in remainder.iter_mut().enumerate().rev() {
+            let minus = index.checked_sub(1).map_or(0, |index| modulus[index] - b'0') + borrow;
+            borrow = u8::from(*digit < minus);
+            *digit = *digit + 10 * borrow - minus;
+        }
     }
 }
 
@@ -213,7 +274,30 @@ mod tests {
         assert_eq!(Decimal::parse("0e99999999999999999999"), Some(decimal("0")));
     }
 
+    #[test]
+    fn multiples_of_long_numbers() {
+        let is_multiple = |value: &str, divisor: &str| {
+            let fuel = &mut Fuel::unlimited();
+            decimal(value).is_multiple_of(&decimal(divisor), fuel).expect("without a limit")
+        };
+        let long = format!("{}7", "123456789".repeat(40));
+        assert!(is_multiple(&format!("{long}00"), &long) && is_multiple(&long, "0.001"));
+        assert!(!is_multiple(&format!("{long}1"), &long) && !is_multiple(&long, "2"));
+        assert!(is_multiple("1e1000000000", "1024") && !is_multiple("1e1000000000", "3"));
+        assert!(!is_multiple("1e308", "0.123456789") && is_multiple("1e308", "0.5"));
+        assert!(is_multiple("0", "7") && is_multiple("-4.5", "1.5") && !is_multiple("35", "1.5"));
+    }
+
     proptest! {
+        #[test]
+        fn multiples_as_integers_of_a_common_scale(
+            value in -99_999_i64..100_000, divisor in 1_i64..3_000, scale in 0_usize..6,
+        ) {
+            let spell = |value: i64| decimal(&format!("{value}e-{scale}"));
+            let multiple = spell(value).is_multiple_of(&spell(divisor), &mut Fuel::unlimited());
+            prop_assert_eq!(multiple.unwrap(), value % divisor == 0);
+        }
+
         #[test]
         fn orders_as_integers_of_a_common_scale(
             a in -99_999_i64..100_000, b in -99_999_i64..100_000, scale in 0_usize..6,

@@ -1,9 +1,10 @@
-//! A JSON text as a flat arena that forgets nothing a schema could mean.
+//! JSON texts as one flat arena that forgets nothing a schema could mean.
 //!
 //! # Layout
 //! Values stand in the order in which they begin, so the root is value 0 and offsets ascend.
 //! `buffer` is the source text followed by the decoded form of every string that has an escape;
-//! a [`Text`] is a stretch of it. Numbers are kept as text. Members of an object keep their order,
+//! a [`Text`] is a stretch of it. Further texts are appended to the same arena, so that a value or
+//! a text is found by its id alone, whichever document it is of. Numbers are kept as text. Members of an object keep their order,
 //! and stand a second time sorted by key: that finds duplicates without a hash that hostile keys
 //! could flood, and finds a member in logarithmic time.
 //!
@@ -16,7 +17,7 @@ mod tests;
 mod walk;
 
 use formwork_grammar::SourcePosition;
-pub(crate) use parse::parse;
+pub(crate) use parse::{append, parse};
 pub(crate) use walk::{Event, Order, Walk};
 
 /// A value of a [`Document`].
@@ -83,11 +84,23 @@ pub(crate) struct Member {
     offset: u32,
 }
 
-/// A parsed JSON text.
+/// Where one source text is in a [`Document`].
+#[derive(Debug)]
+struct Source {
+    /// Its outermost value.
+    root: ValueId,
+    /// What it is called; nothing for the first.
+    name: Box<str>,
+    /// Its stretch of the buffer.
+    start: usize,
+    end: usize,
+}
+
+/// Parsed JSON texts: the first, and those appended to it.
 #[derive(Debug)]
 pub(crate) struct Document {
     buffer: String,
-    source_len: usize,
+    sources: Vec<Source>,
     entries: Vec<Entry>,
     items: Vec<ValueId>,
     members: Vec<Member>,
@@ -106,6 +119,14 @@ impl Document {
         self.entries.len()
     }
 
+    /// How many items or members a value has.
+    pub(crate) fn children(&self, id: ValueId) -> usize {
+        match self.value(id) {
+            Value::Array(children) | Value::Object(children) => children.len as usize,
+            _ => 0,
+        }
+    }
+
     /// The characters of a text.
     pub(crate) fn text(&self, text: Text) -> &str {
         &self.buffer[text.start as usize..(text.start + text.len) as usize]
@@ -121,6 +142,11 @@ impl Document {
         &self.members[children.range()]
     }
 
+    /// Positions in [`Self::members`], sorted by key.
+    pub(crate) fn by_key(&self, children: Children) -> impl Iterator<Item = u32> {
+        self.by_key[children.range()].iter().map(move |&index| index - children.start)
+    }
+
     /// The value of the member of this name.
     pub(crate) fn member(&self, object: ValueId, key: &str) -> Option<ValueId> {
         let Value::Object(children) = self.value(object) else { return None };
@@ -130,17 +156,57 @@ impl Document {
         Some(self.members[sorted[at] as usize].value)
     }
 
-    /// Where a value begins in the source text. Linear in the text: for errors.
-    pub(crate) fn position(&self, id: ValueId) -> SourcePosition {
-        let offset = self.entries[id.index()].offset as usize;
-        SourcePosition::in_text(&self.buffer[..self.source_len], offset, 0)
+    /// The text that a value is of.
+    fn source(&self, id: ValueId) -> &Source {
+        &self.sources[self.sources.partition_point(|source| source.root <= id) - 1]
     }
 
-    /// The JSON pointer of a value: a search by offset from the root down, logarithmic in the number
-    /// of children at each level.
+    /// The outermost value of the text that a value is of.
+    pub(crate) fn root_of(&self, id: ValueId) -> ValueId {
+        self.source(id).root
+    }
+
+    /// Whether some string of a text may be this one: if not, it need not be looked for value by
+    /// value.
+    pub(crate) fn mentions(&self, root: ValueId, string: &str) -> bool {
+        let at = self.sources.partition_point(|source| source.root <= root) - 1;
+        let (source, next) = (&self.sources[at], self.sources.get(at + 1));
+        let decoded = &self.buffer[source.end..next.map_or(self.buffer.len(), |next| next.start)];
+        let written = &self.buffer[source.start..source.end];
+        decoded.contains(string) || written.contains(&format!("\"{string}\""))
+    }
+
+    /// The item or member that a token of a JSON pointer (RFC 6901) names.
+    pub(crate) fn child(&self, value: ValueId, token: &str) -> Option<ValueId> {
+        match self.value(value) {
+            Value::Object(_) => self.member(value, token),
+            Value::Array(children) => {
+                let canonical = token == "0" || !token.starts_with(['0', '+']);
+                let index: usize = token.parse().ok().filter(|_| canonical)?;
+                self.items(children).get(index).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// Where a value begins in its source text. Linear in the text: for errors.
+    pub(crate) fn position(&self, id: ValueId) -> SourcePosition {
+        let source = self.source(id);
+        let offset = self.entries[id.index()].offset as usize - source.start;
+        SourcePosition::in_text(&self.buffer[source.start..source.end], offset, 0)
+    }
+
+    /// The JSON pointer of a value, behind the name of its text and `#` where it is not of the first
+    /// one. A search by offset from the root down, logarithmic in the number of children at each
+    /// level.
     pub(crate) fn pointer(&self, id: ValueId) -> String {
+        let source = self.source(id);
         let mut pointer = String::new();
-        let mut at = ValueId::ROOT;
+        if source.root != ValueId::ROOT {
+            pointer.push_str(&source.name);
+            pointer.push('#');
+        }
+        let mut at = source.root;
         while at != id {
             // Values are numbered as they begin: the last child not after `id` contains it.
             match self.value(at) {

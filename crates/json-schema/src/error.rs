@@ -10,9 +10,10 @@ use std::fmt;
 pub struct SchemaError {
     /// What is wrong.
     pub kind: SchemaErrorKind,
-    /// Where, as a JSON pointer into the schema; [`Location::Whole`] when it is no place in it.
+    /// Where, as a JSON pointer into the schema, or, behind the name of a document given beside it
+    /// and `#`, into that; [`Location::Whole`] when it is no place at all.
     pub location: Location,
-    /// Where in the text of the schema, when it is a place there.
+    /// Where in the text of the schema or of that document, when it is a place there.
     pub position: Option<SourcePosition>,
 }
 
@@ -94,17 +95,23 @@ pub enum SchemaErrorKind {
     /// The exponent of a number is so large that its digits cannot be numbered.
     #[error("the exponent of this number is out of range")]
     ExponentTooLarge,
-    /// A local reference leads nowhere.
-    #[error("the reference {reference:?} leads nowhere in this schema")]
+    /// A reference names a document that is there, but no place in it.
+    #[error("the reference {reference:?} leads nowhere")]
     UnresolvableReference {
         /// The reference as written.
         reference: String,
     },
-    /// A reference to another document, to an anchor or to another identifier.
-    #[error("the reference {reference:?} is not a JSON pointer into this schema")]
+    /// A reference to a document that was not given beside the schema; nothing is fetched.
+    #[error("the reference {reference:?} is to a document that was not given")]
     RemoteReference {
         /// The reference as written.
         reference: String,
+    },
+    /// The metaschema demands a vocabulary that is not known.
+    #[error("the vocabulary {vocabulary:?} is required but not known")]
+    UnknownVocabulary {
+        /// Its URI.
+        vocabulary: String,
     },
     /// A pattern is not a regular expression, or not one that is supported.
     #[error("bad pattern: {0}")]

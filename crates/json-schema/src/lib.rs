@@ -9,9 +9,15 @@
 //!
 //! # Meaning
 //! - Every keyword of JSON Schema is enforced exactly, of no effect by the specification, or
-//!   refused by name (`keywords` is the table).
-//! - Beside `$ref` all keywords count; where `$schema` names draft 7 or an earlier one, none does, as
-//!   those drafts say, and the grammar carries a warning about the first.
+//!   refused by name (`keywords` is the table, [`support_markdown`] shows it). Under
+//!   [`Leniency::Relax`] what would be refused is dropped, with a warning.
+//! - The draft is that of `$schema`, or that of the options. A keyword that it does not have is of
+//!   no effect, with a warning; some spellings of older drafts are understood in all: lists under
+//!   `items`, `dependencies`, a boolean `exclusiveMinimum`. Up to draft 7, what stands beside `$ref`
+//!   is of no effect, with a warning.
+//! - References lead anywhere in the schema, in the documents given beside it and in the
+//!   metaschemas; dynamic ones to what they mean on each way that leads there. Nothing is fetched.
+//! - What is satisfied only because it is satisfied, is not.
 //! - Properties come in declared order, then what is only required, then all other keys; a declared
 //!   key occurs at most once.
 //! - Strings that nothing but a length constrains may use any escape; all other strings, and all
@@ -23,7 +29,8 @@
 //! - A count above 2^32 - 1 as a maximum is no maximum.
 //!
 //! # Reading order
-//! `options`, `error`, `decimal`, `document`, `keywords`, `model`, `lower`.
+//! `options`, `error`, `decimal`, `document`, `uri`, `keywords`, `model`, `lower`; beside them
+//! `support` and `strict`.
 
 mod decimal;
 mod document;
@@ -32,12 +39,21 @@ mod keywords;
 mod lower;
 mod model;
 mod options;
+mod strict;
+mod support;
+mod uri;
 
 pub use error::{SchemaError, SchemaErrorKind, SyntaxError};
-pub use options::{Fixed, Options, WhiteSpace};
+pub use options::{
+    DistinctKeys, Draft, Fixed, FormatMode, Leniency, Options, PropertyOrder, Separators, Spelling,
+    Unmentioned, WhiteSpace,
+};
+
+pub use strict::{Counted, Departure, DepartureKind, strict_departures};
+pub use support::{Support, SupportOutcome, format_support, keyword_support, support_markdown};
 
 use formwork_automata::CancellationToken;
-use formwork_grammar::{BodyBuilder, Grammar, Limits, Location, Warning};
+use formwork_grammar::{BodyBuilder, Grammar, GrammarError, Limits, LowerError};
 use lower::{Layout, Lowerer, pattern_options};
 use model::{Model, error_at};
 use std::sync::Arc;
@@ -61,11 +77,36 @@ pub fn compile(
     let mut fuel = limits.fuel(&CancellationToken::new());
     let layout = Layout::new(options, limits, &mut fuel)?;
     let document = document::parse(schema.as_ref(), limits)?;
-    let model = model::read(document)?;
+    let model = model::read(document, options, limits, &mut fuel)?;
     check_patterns(&model, limits)?;
-    let warnings = warnings(&model);
+    let warnings = model.warnings().to_vec();
     let lowerer = Lowerer::new(model, layout, limits.clone(), fuel)?;
-    Ok(Grammar::lazy("#", Arc::new(lowerer)).with_warnings(warnings))
+    let may_refuse = lowerer.may_refuse();
+    let grammar = Grammar::lazy("#", Arc::new(lowerer)).with_warnings(warnings);
+    if may_refuse {
+        check_rules(&grammar, limits)?;
+    }
+    Ok(grammar)
+}
+
+/// How many rules are looked at to find out whether one of them is refused.
+const CHECKED_RULES: usize = 2_000;
+
+/// Lowers the first rules of a grammar to see whether one is refused. What a budget cuts off is
+/// found out when an output gets there.
+fn check_rules(grammar: &Grammar, limits: &Limits) -> Result<(), SchemaError> {
+    let mut limits = limits.clone();
+    limits.rules = limits.rules.min(CHECKED_RULES);
+    let Err(GrammarError::Lower(LowerError { location, source })) = grammar.lower_all(&limits)
+    else {
+        return Ok(());
+    };
+    match source.downcast_ref::<SchemaErrorKind>() {
+        Some(kind @ SchemaErrorKind::Unsupported { .. }) => {
+            Err(SchemaError { kind: kind.clone(), location, position: None })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The grammar of all JSON objects: what is usually called JSON mode.
@@ -74,22 +115,6 @@ pub fn compile(
 /// [`SchemaError`] for options that are none, or limits too small for even this.
 pub fn json_object(options: &Options, limits: &Limits) -> Result<Grammar, SchemaError> {
     compile(br#"{"type":"object"}"#, options, limits)
-}
-
-/// What the author of a schema may not have meant. One warning however many places there are: a
-/// pointer can be as long as the schema.
-fn warnings(model: &Model) -> Vec<Warning> {
-    let warning = model.ignored().map(|ignored| {
-        let (keyword, count) = (ignored.keyword, ignored.count);
-        Warning {
-            location: Location::Pointer(model.document.pointer(ignored.value)),
-            message: format!(
-                "`{keyword}` has no effect: before draft 2019-09 whatever stands beside `$ref` is \
-                 ignored (keywords concerned in this schema: {count})"
-            ),
-        }
-    });
-    warning.into_iter().collect()
 }
 
 /// Parses every pattern, without building its automaton.

@@ -2,23 +2,37 @@
 //!
 //! # Idea
 //! Only what the root can reach is read: a definition that nothing refers to may say what it likes.
-//! Every place in the document that is used as a schema is one [`Schema`], however many references
-//! lead there. A schema that is nothing but a reference is an alias and vanishes; references alone
-//! that lead in a circle constrain nothing and are satisfied by nothing (least fixpoint).
+//! Every place in a document that is used as a schema is one [`Schema`], however many references
+//! lead there; where dynamic references make its meaning depend on how it was reached, one for each
+//! of its dynamic scopes (`scopes`). A schema that is nothing but a reference is an alias and
+//! vanishes; references alone that lead in a circle constrain nothing and are satisfied by nothing
+//! (least fixpoint).
+//!
+//! What the drafts say in different words is the same here: `dependencies` is taken apart,
+//! `additionalItems` is `items`, a boolean `exclusiveMinimum` is a bound.
 //!
 //! # Cost
-//! Linear in the reachable part of the document, with an explicit worklist.
+//! Linear in the reachable part of the documents, with an explicit worklist; times the number of
+//! scopes, where there are several.
+//!
+//! # Reading order
+//! `metaschemas`, `resources` (what a reference means), `scopes`, `notices`, `read`.
 
+mod metaschemas;
+mod notices;
 mod read;
+mod resources;
+mod scopes;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    SchemaError, SchemaErrorKind,
+    DistinctKeys, Leniency, Options, PropertyOrder, SchemaError, SchemaErrorKind, Spelling,
     decimal::Decimal,
     document::{Document, Text, ValueId},
+    lower::Format,
 };
-use formwork_grammar::Location;
+use formwork_grammar::{Location, Warning};
 pub(crate) use read::read;
 
 /// A schema of a [`Model`].
@@ -26,6 +40,10 @@ pub(crate) use read::read;
 pub(crate) struct SchemaId(u32);
 
 impl SchemaId {
+    fn of(index: usize) -> Self {
+        Self(u32::try_from(index).expect("fewer than 2^32 schemas"))
+    }
+
     fn index(self) -> usize {
         self.0 as usize
     }
@@ -44,19 +62,38 @@ pub(crate) enum Schema {
     Keywords(Box<Keywords>),
 }
 
-/// The keywords of one schema object.
+/// The keywords of one schema object, all of which one value must satisfy.
 #[derive(Debug, Default)]
 pub(crate) struct Keywords {
     pub(crate) types: Types,
+    /// Whether an integer must be written without point and exponent: draft 4 takes `integer` so.
+    pub(crate) written_whole: bool,
     pub(crate) reference: Option<SchemaId>,
+    /// Also further references of the same schema: it may have a dynamic one beside the plain one.
+    pub(crate) all_of: Box<[SchemaId]>,
     /// Empty when absent: the keyword itself must list at least one schema.
     pub(crate) any_of: Box<[SchemaId]>,
+    /// Empty when absent, as above.
+    pub(crate) one_of: Box<[SchemaId]>,
+    pub(crate) not: Option<SchemaId>,
+    pub(crate) conditional: Option<Conditional>,
     pub(crate) enumeration: Option<Box<[ValueId]>>,
     pub(crate) constant: Option<ValueId>,
     pub(crate) object: Option<ObjectKeywords>,
     pub(crate) array: Option<ArrayKeywords>,
     pub(crate) string: Option<StringKeywords>,
     pub(crate) number: Option<NumberKeywords>,
+}
+
+/// `if` with what stands beside it. Without both branches it still evaluates: what it says of keys
+/// and items counts for `unevaluatedProperties` and `unevaluatedItems`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conditional {
+    pub(crate) condition: SchemaId,
+    /// Of values that satisfy the condition.
+    pub(crate) then: Option<SchemaId>,
+    /// Of all others.
+    pub(crate) otherwise: Option<SchemaId>,
 }
 
 /// Keywords that constrain objects.
@@ -68,21 +105,22 @@ pub(crate) struct ObjectKeywords {
     pub(crate) by_name: Box<[u32]>,
     /// In the order listed, each name once.
     pub(crate) required: Box<[Text]>,
+    /// Of each key that neither `properties` nor `patterns` of this schema speak of.
     pub(crate) additional: Option<SchemaId>,
-}
-
-impl ObjectKeywords {
-    /// The schema of a declared property.
-    pub(crate) fn property(&self, document: &Document, name: &str) -> Option<SchemaId> {
-        let name_at = |index: &u32| document.text(self.properties[*index as usize].0);
-        let at = self.by_name.binary_search_by(|index| name_at(index).cmp(name)).ok()?;
-        Some(self.properties[self.by_name[at] as usize].1)
-    }
-
-    /// The schema that the value of a key must satisfy, if any.
-    pub(crate) fn value_schema(&self, document: &Document, name: &str) -> Option<SchemaId> {
-        self.property(document, name).or(self.additional)
-    }
+    /// `patternProperties`: of each key in which the pattern is found, declared ones too.
+    pub(crate) patterns: Box<[(Text, SchemaId)]>,
+    /// `propertyNames`: of each key, as a string.
+    pub(crate) names: Option<SchemaId>,
+    /// `minProperties` and `maxProperties`.
+    pub(crate) count: Count,
+    /// Where the first of a pair occurs, the second must; each pair once. Also what `dependencies`
+    /// says in this form.
+    pub(crate) dependent_required: Box<[(Text, Text)]>,
+    /// Where the name occurs, the whole object must satisfy the schema. Also what `dependencies`
+    /// says in this form.
+    pub(crate) dependent_schemas: Box<[(Text, SchemaId)]>,
+    /// `unevaluatedProperties`.
+    pub(crate) unevaluated: Option<SchemaId>,
 }
 
 /// Keywords that constrain arrays.
@@ -93,6 +131,21 @@ pub(crate) struct ArrayKeywords {
     /// All further items.
     pub(crate) items: Option<SchemaId>,
     pub(crate) count: Count,
+    pub(crate) contains: Option<Contains>,
+    /// Whether no two items may be equal, as values.
+    pub(crate) unique: bool,
+    /// `unevaluatedItems`.
+    pub(crate) unevaluated: Option<SchemaId>,
+}
+
+/// `contains` with what stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contains {
+    pub(crate) schema: SchemaId,
+    /// How many items satisfy the schema: one at least, unless `minContains` says otherwise.
+    pub(crate) count: Count,
+    /// Whether those items count as evaluated for `unevaluatedItems`: not before draft 2020-12.
+    pub(crate) evaluates: bool,
 }
 
 impl ArrayKeywords {
@@ -108,12 +161,16 @@ pub(crate) struct StringKeywords {
     /// Unicode scalar values.
     pub(crate) length: Count,
     pub(crate) pattern: Option<Text>,
+    /// A format that is enforced; all others are annotations.
+    pub(crate) format: Option<Format>,
 }
 
 /// Keywords that constrain numbers.
 #[derive(Debug, Default)]
 pub(crate) struct NumberKeywords {
     pub(crate) interval: Interval,
+    /// Greater than zero.
+    pub(crate) multiple_of: Option<Decimal>,
 }
 
 /// How many: from `min` to `max`, both included. A maximum beyond `u32` is no maximum: an output
@@ -158,14 +215,6 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// What is in both.
-    pub(crate) fn intersect(self, other: &Self) -> Self {
-        let mut both = self;
-        both.raise(other.lower.clone());
-        both.reduce(other.upper.clone());
-        both
-    }
-
     /// Adds a lower bound: of two the greater one counts, of equal ones the one that excludes.
     pub(crate) fn raise(&mut self, bound: Option<Bound>) {
         let Some(bound) = bound else { return };
@@ -210,10 +259,6 @@ impl Types {
     pub(crate) const OBJECT: Self = Self(64);
     pub(crate) const ALL: Self = Self(127);
 
-    /// The six types of JSON, of which every set of types is a union (but for integers).
-    pub(crate) const KINDS: [Self; 6] =
-        [Self::NULL, Self::BOOLEAN, Self::NUMBER, Self::STRING, Self::ARRAY, Self::OBJECT];
-
     /// The types of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -230,10 +275,6 @@ impl Types {
 
     pub(crate) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
-    }
-
-    pub(crate) fn intersection(self, other: Self) -> Self {
-        Self(self.0 & other.0)
     }
 
     pub(crate) fn intersects(self, other: Self) -> bool {
@@ -262,23 +303,36 @@ pub(crate) struct Model {
     /// Where each schema stands.
     values: Vec<ValueId>,
     root: SchemaId,
-    ignored: Option<Ignored>,
+    pub(crate) choices: Choices,
+    /// What the author may not have meant.
+    warnings: Vec<Warning>,
 }
 
-/// Keywords that have no effect, because before draft 2019-09 a reference stands alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ignored {
-    /// The first of them.
-    pub(crate) value: ValueId,
-    pub(crate) keyword: &'static str,
-    /// How many there are.
-    pub(crate) count: usize,
+/// What the caller chose about the meaning of a schema as a whole, beyond white space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choices {
+    pub(crate) spelling: Spelling,
+    pub(crate) property_order: PropertyOrder,
+    pub(crate) distinct_keys: DistinctKeys,
+    pub(crate) lenient: Leniency,
+}
+
+impl Choices {
+    /// Those of the options that outlive the reading of the schema.
+    pub(crate) fn of(options: &Options) -> Self {
+        Self {
+            spelling: options.spelling,
+            property_order: options.property_order,
+            distinct_keys: options.distinct_keys,
+            lenient: options.lenient,
+        }
+    }
 }
 
 impl Model {
-    /// Keywords that would decide something if a reference did not stand beside them.
-    pub(crate) fn ignored(&self) -> Option<Ignored> {
-        self.ignored
+    /// What the author of the schema may not have meant.
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// The schema as a whole, no alias.
@@ -300,6 +354,20 @@ impl Model {
     }
 
     /// The keywords of a schema; none when it is satisfied always or never.
+    /// Every schema that has keywords.
+    pub(crate) fn all_keywords(&self) -> impl Iterator<Item = (SchemaId, &Keywords)> {
+        self.schemas.iter().enumerate().filter_map(|(index, schema)| match schema {
+            Schema::Keywords(keywords) => Some((SchemaId::of(index), keywords.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// Whether some schema tells keys apart by patterns.
+    pub(crate) fn has_key_patterns(&self) -> bool {
+        let objects = self.all_keywords().filter_map(|(_, keywords)| keywords.object.as_ref());
+        objects.into_iter().any(|object| !object.patterns.is_empty() || object.names.is_some())
+    }
+
     pub(crate) fn keywords(&self, id: SchemaId) -> Option<&Keywords> {
         match self.schema(id) {
             Schema::Keywords(keywords) => Some(keywords),
@@ -309,12 +377,20 @@ impl Model {
 
     /// All patterns with the place where they stand, each as often as it occurs.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = (ValueId, Text)> {
-        self.schemas.iter().zip(&self.values).filter_map(|(schema, &value)| match schema {
-            Schema::Keywords(keywords) => {
-                let pattern = keywords.string.as_ref()?.pattern?;
-                Some((self.document.member(value, "pattern")?, pattern))
-            }
-            _ => None,
+        self.schemas.iter().zip(&self.values).flat_map(|(schema, &value)| {
+            let keywords = match schema {
+                Schema::Keywords(keywords) => Some(keywords),
+                _ => None,
+            };
+            let string = keywords.and_then(|keywords| keywords.string.as_ref());
+            let pattern = string.and_then(|string| string.pattern);
+            let pattern = pattern
+                .and_then(|pattern| Some((self.document.member(value, "pattern")?, pattern)));
+            let object = keywords.and_then(|keywords| keywords.object.as_ref());
+            let patterns = object.into_iter().flat_map(|object| &object.patterns);
+            let patterns =
+                patterns.map(|&(pattern, schema)| (self.values[schema.index()], pattern));
+            pattern.into_iter().chain(patterns)
         })
     }
 
@@ -328,6 +404,9 @@ impl Model {
         error_at(&self.document, self.values[id.index()], kind)
     }
 }
+
+/// What the reading of a schema answers.
+type Read<T> = Result<T, SchemaError>;
 
 /// An error at a value of the document.
 pub(crate) fn error_at(

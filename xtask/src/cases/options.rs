@@ -189,26 +189,19 @@ fn xgrammar_white_space(all: &Map<String, Value>) -> Meaning {
     }}))
 }
 
-/// White space anywhere, by a pattern or not, or none; around separators that are patterns, of
-/// which we have those that stand for themselves.
+/// White space anywhere, by a pattern or not, or none but what separators, which are patterns, have.
 fn llguidance_white_space(all: &Map<String, Value>) -> Meaning {
     let text = |name, default| all.get(name).map_or(Some(default), Value::as_str);
     let (Some(item), Some(key)) = (text("item_separator", ","), text("key_separator", ":")) else {
         return Meaning::NoCounterpart;
     };
     let is_flexible = all.get("whitespace_flexible") != Some(&Value::Bool(false));
-    let is_json_white_space = |c| matches!(c, ' ' | '\t' | '\n' | '\r');
     match (is_flexible, all.get("whitespace_pattern")) {
         (true, None) if item == "," && key == ":" => Meaning::Settings(Vec::new()),
         (true, Some(pattern)) if item == "," && key == ":" => {
             white_space(json!({ "pattern": pattern }))
         }
-        (false, None)
-            if item.trim_matches(is_json_white_space) == ","
-                && key.trim_matches(is_json_white_space) == ":" =>
-        {
-            white_space(json!({ "fixed": { "item_separator": item, "key_separator": key } }))
-        }
+        (false, None) => white_space(json!({ "separators": { "item": item, "key": key } })),
         _ => Meaning::NoCounterpart,
     }
 }

@@ -18,6 +18,9 @@ fn white_space_has_a_value_for_every_kind() {
     assert_eq!(white_space(json!("unbounded")), WhiteSpace::Unbounded);
     assert_eq!(white_space(json!({"pattern": " ?"})), WhiteSpace::Pattern(" ?".into()));
     assert_eq!(white_space(json!({"fixed": {}})), WhiteSpace::Fixed(Fixed::default()));
+    let separators = Separators { item: ", ?".into(), ..Separators::default() };
+    let value = json!({"separators": {"item": ", ?"}});
+    assert_eq!(white_space(value), WhiteSpace::Separators(separators));
     let fixed = Fixed {
         item_separator: ",".into(),
         key_separator: " : ".into(),
@@ -34,6 +37,24 @@ fn words_set_the_options_of_patterns() {
     assert_eq!(set("case", &json!("insensitive")).regex.case, Case::Insensitive);
     assert_eq!(set("dot", &json!("any")).regex.dot, Dot::Any);
     assert_eq!(set("classes", &json!("ascii")).regex.classes, Classes::Ascii);
+}
+
+#[test]
+fn words_set_the_options_of_schemas() {
+    let schema = |name: &str, value: &str| set(name, &json!(value)).json_schema;
+    assert_eq!(schema("spelling", "any").spelling, Spelling::Any);
+    assert_eq!(schema("property_order", "any").property_order, PropertyOrder::Any);
+    let closed = Unmentioned::ForbiddenBesideOthers;
+    let name = "additional_properties_default";
+    assert_eq!(schema(name, "forbidden_beside_others").additional_properties_default, closed);
+    let closed = Unmentioned::Forbidden;
+    assert_eq!(schema("additional_items_default", "forbidden").additional_items_default, closed);
+    assert_eq!(schema("distinct_keys", "everywhere").distinct_keys, DistinctKeys::Everywhere);
+    assert_eq!(schema("format", "annotate").format, FormatMode::Annotate);
+    assert_eq!(schema("lenient", "relax").lenient, Leniency::Relax);
+    assert_eq!(schema("default_draft", "draft7").default_draft, Draft::Draft7);
+    let documents = set("documents", &json!({"urn:a": {"type": "null"}})).json_schema.documents;
+    assert_eq!(&*documents["urn:a"], "{\"type\":\"null\"}");
 }
 
 #[test]

@@ -3,19 +3,43 @@
 //! Stricter than RFC 8259 in two points, because a schema that leans on either means different
 //! things to different readers: keys must not repeat, and an escaped surrogate needs its partner.
 
-use super::{Children, Document, Entry, Member, Text, Value, ValueId, push_token};
+use super::{Children, Document, Entry, Member, Source, Text, Value, ValueId, push_token};
 use crate::{SchemaError, SchemaErrorKind, SyntaxError};
 use formwork_grammar::{Limits, Location, SourcePosition};
 
-/// Offsets are 32 bits wide, and decoded strings are stored behind the source.
-const MAX_SOURCE_BYTES: usize = (1 << 31) - 1;
+/// Offsets are 32 bits wide, and decoded strings, which are no longer than their sources, are stored
+/// behind them.
+const MAX_BUFFER_BYTES: usize = (1 << 32) - 2;
 
 /// Parses one JSON value. Linear in the text but for sorting the keys of each object.
 ///
 /// # Errors
 /// [`SyntaxError`], or a limit on bytes or nesting; with position and pointer.
 pub(crate) fn parse(source: &[u8], limits: &Limits) -> Result<Document, SchemaError> {
-    let limit = limits.source_bytes.min(MAX_SOURCE_BYTES);
+    let mut document = Document {
+        buffer: String::new(),
+        sources: Vec::new(),
+        entries: Vec::new(),
+        items: Vec::new(),
+        members: Vec::new(),
+        by_key: Vec::new(),
+    };
+    append(&mut document, "", source, limits)?;
+    Ok(document)
+}
+
+/// Parses one more JSON value into a document: its outermost value. After an error the document is
+/// of no use any more.
+///
+/// # Errors
+/// As those of [`parse`].
+pub(crate) fn append(
+    document: &mut Document,
+    name: &str,
+    source: &[u8],
+    limits: &Limits,
+) -> Result<ValueId, SchemaError> {
+    let limit = limits.source_bytes.min((MAX_BUFFER_BYTES - document.buffer.len()) / 2);
     if source.len() > limit {
         return Err(SchemaError::whole(SchemaErrorKind::SourceBytes { limit }));
     }
@@ -26,16 +50,15 @@ pub(crate) fn parse(source: &[u8], limits: &Limits) -> Result<Document, SchemaEr
             (std::str::from_utf8(valid).expect("valid up to here"), false)
         }
     };
+    let start = document.buffer.len();
+    document.buffer.push_str(text);
+    let end = document.buffer.len();
+    let root = ValueId(narrow(document.entries.len()));
+    document.sources.push(Source { root, name: name.into(), start, end });
     let mut parser = Parser {
-        document: Document {
-            buffer: text.to_owned(),
-            source_len: text.len(),
-            entries: Vec::new(),
-            items: Vec::new(),
-            members: Vec::new(),
-            by_key: Vec::new(),
-        },
-        at: 0,
+        document,
+        at: start,
+        end,
         is_utf8,
         stack: Vec::new(),
         items: Vec::new(),
@@ -43,7 +66,7 @@ pub(crate) fn parse(source: &[u8], limits: &Limits) -> Result<Document, SchemaEr
         nesting: limits.nesting,
     };
     match parser.run() {
-        Ok(()) => Ok(parser.document),
+        Ok(()) => Ok(root),
         Err((kind, offset)) => Err(parser.error(kind, offset)),
     }
 }
@@ -60,9 +83,11 @@ struct Frame {
     key: Option<(Text, u32)>,
 }
 
-struct Parser {
-    document: Document,
+struct Parser<'d> {
+    document: &'d mut Document,
     at: usize,
+    /// Where the source ends in the buffer.
+    end: usize,
     /// Whether the source ends where the text ends, and not at bytes that are not UTF-8.
     is_utf8: bool,
     stack: Vec<Frame>,
@@ -81,7 +106,7 @@ enum Begun {
     Opened,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn run(&mut self) -> Result<(), Fault> {
         loop {
             self.skip_white_space();
@@ -100,8 +125,7 @@ impl Parser {
     }
 
     fn peek(&self) -> Option<u8> {
-        let source = &self.document.buffer.as_bytes()[..self.document.source_len];
-        source.get(self.at).copied()
+        self.document.buffer.as_bytes()[..self.end].get(self.at).copied()
     }
 
     fn skip_white_space(&mut self) {
@@ -117,7 +141,7 @@ impl Parser {
     }
 
     fn unexpected(&self, expected: &'static str) -> Fault {
-        let source = &self.document.buffer[..self.document.source_len];
+        let source = &self.document.buffer[..self.end];
         match source.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some(found) => (SyntaxError::Unexpected { expected, found }.into(), self.at),
             None => self.end_of_text(),
@@ -226,7 +250,7 @@ impl Parser {
     /// Moves the children of the innermost container to their place.
     fn close(&mut self) -> Result<ValueId, Fault> {
         let Frame { id, base, key } = self.stack.pop().expect("a container is open");
-        let document = &mut self.document;
+        let document = &mut *self.document;
         let value = if key.is_some() {
             let start = narrow(document.members.len());
             document.members.extend(self.members.drain(base..));
@@ -331,7 +355,7 @@ impl Parser {
 
     /// Up to what cannot stand for itself in a string.
     fn skip_plain_text(&mut self) {
-        let source = &self.document.buffer.as_bytes()[self.at..self.document.source_len];
+        let source = &self.document.buffer.as_bytes()[self.at..self.end];
         let plain = source.iter().position(|&byte| byte < 0x20 || matches!(byte, b'"' | b'\\'));
         self.at += plain.unwrap_or(source.len());
     }
@@ -363,7 +387,7 @@ impl Parser {
         if !(0xD800..0xE000).contains(&unit) {
             return char::from_u32(unit).ok_or_else(lone);
         }
-        let source = &self.document.buffer.as_bytes()[..self.document.source_len];
+        let source = &self.document.buffer.as_bytes()[..self.end];
         if unit >= 0xDC00 || source.get(self.at..self.at + 2) != Some(b"\\u") {
             return Err(lone());
         }
@@ -388,7 +412,12 @@ impl Parser {
 
     /// The pointer of the value that was being read, from the containers that are still open.
     fn error(&self, kind: SchemaErrorKind, offset: usize) -> SchemaError {
+        let source = self.document.sources.last().expect("the one that is being read");
         let mut pointer = String::new();
+        if source.root != ValueId::ROOT {
+            pointer.push_str(&source.name);
+            pointer.push('#');
+        }
         for (depth, frame) in self.stack.iter().enumerate() {
             match frame.key {
                 Some((key, _)) => push_token(&mut pointer, self.document.text(key)),
@@ -405,16 +434,16 @@ impl Parser {
         if let SchemaErrorKind::Syntax(SyntaxError::DuplicateKey { key }) = &kind {
             push_token(&mut pointer, key);
         }
-        let source = &self.document.buffer[..self.document.source_len];
+        let (text, offset) = (&self.document.buffer[source.start..self.end], offset - source.start);
         SchemaError {
             kind,
             location: Location::Pointer(pointer),
-            position: Some(SourcePosition::in_text(source, offset, 0)),
+            position: Some(SourcePosition::in_text(text, offset, 0)),
         }
     }
 }
 
-/// Positions fit into 32 bits because the source has less than half as many bytes.
+/// Positions fit into 32 bits because the buffer does.
 fn narrow(position: usize) -> u32 {
-    u32::try_from(position).expect("sources are below 2 GiB")
+    u32::try_from(position).expect("buffers are below 4 GiB")
 }

@@ -1,14 +1,18 @@
 //! The body of one rule.
 
 use super::{
-    Analysis, Clause, Context, Lowered, Lowerer, RuleKey, SetId, State,
+    Analysis, Lowered, Lowerer, RuleKey, State, Target,
     layout::{Layout, Pieces},
-    text::{ANY_CHARACTER, ANY_STRING, PLAIN_CHARACTER},
+    meaning::{Kind, Meaning},
+    satisfy::Alternative,
+    scalars::{Polarity, TextAtom, TextId, Writing},
+    sets::SetId,
+    text::quote,
 };
-use crate::{SchemaErrorKind, model::Types};
-use formwork_automata::ByteSet;
-use formwork_grammar::{BodyBuilder, ExprId, Limits, RuleAllocator, RuleId};
+use crate::{SchemaErrorKind, Spelling};
+use formwork_grammar::{BodyBuilder, ExprId, Limits, Node, RuleAllocator, RuleId};
 use rustc_hash::FxHashMap;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The longest name of a rule, in bytes: names are for people.
 const NAME_BYTES: usize = 200;
@@ -49,8 +53,11 @@ impl<'a> Lowering<'a> {
 
     /// The body of a rule.
     pub(super) fn rule(&mut self, key: RuleKey) -> Lowered<ExprId> {
-        let Context::Value = key.context;
-        let expr = self.value(key.set)?;
+        let expr = match key.target {
+            Target::Value(set) => self.value(set)?,
+            Target::Members(state, position) => self.members(state, position)?,
+            Target::Items(state, position) => self.items(state, position)?,
+        };
         *self.nodes += self.body.len();
         self.check_nodes(0)?;
         Ok(expr)
@@ -65,79 +72,84 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// The values that satisfy a set.
+    /// Whether an expression generates nothing, at sight.
+    pub(super) fn is_never(&self, expr: ExprId) -> bool {
+        *self.body.node(expr) == Node::Never
+    }
+
+    /// The values of a set.
     fn value(&mut self, set: SetId) -> Lowered<ExprId> {
         let mut choices = Vec::new();
-        let mut lists = false;
-        for kind in Types::KINDS {
-            for clause in self.analysis.clauses(set, kind)? {
-                if clause.values.is_some() {
-                    lists = true;
-                    continue;
+        for kind in Kind::ALL {
+            match self.analysis.meaning(set, kind)? {
+                Meaning::Facts(_) => {
+                    for alternative in self.analysis.alternatives(set, kind)?.iter() {
+                        choices.push(match alternative {
+                            Alternative::Listed(values) => self.listed(values)?,
+                            Alternative::Facts(facts) if kind == Kind::Array => {
+                                self.array(*facts)?
+                            }
+                            Alternative::Facts(facts) => self.object(*facts)?,
+                        });
+                        self.check_nodes(self.body.len())?;
+                    }
                 }
-                choices.push(self.clause(&clause)?);
-                self.check_nodes(self.body.len())?;
+                scalar => choices.push(self.scalar(scalar, kind)?),
             }
-        }
-        if lists {
-            let values = self.analysis.listed(set)?;
-            choices.push(self.listed(&values)?);
         }
         Ok(self.body.alt(&choices))
     }
 
-    /// The values of one type that satisfy a clause.
-    fn clause(&mut self, clause: &Clause) -> Lowered<ExprId> {
-        match clause.types {
-            Types::NULL => Ok(self.body.literal(b"null")),
-            Types::BOOLEAN => {
-                let (yes, no) = (self.body.literal(b"true"), self.body.literal(b"false"));
-                Ok(self.body.alt(&[yes, no]))
-            }
-            Types::STRING => self.string(clause),
-            Types::ARRAY => self.array(clause),
-            Types::OBJECT => self.object(clause),
-            _ => {
-                let (interval, digits) = self.analysis.number_shape(clause);
-                let Analysis { languages, fuel, .. } = &mut *self.analysis;
-                let numbers = languages.numbers(&interval, digits, fuel)?;
+    /// Scalars of a type.
+    pub(super) fn scalar(&mut self, meaning: Meaning, kind: Kind) -> Lowered<ExprId> {
+        let Analysis { scalars, fuel, writing, .. } = &mut *self.analysis;
+        match meaning {
+            Meaning::Text(id) => scalars.string(id, *writing, self.body, fuel),
+            Meaning::Number(id) => {
+                let numbers = scalars.number_language(id, *writing, fuel)?;
                 Ok(self.body.automaton(numbers))
             }
+            Meaning::Constants(bits) => {
+                let texts = kind.constants().iter().filter(|(bit, _)| bits & bit != 0);
+                let texts: Vec<ExprId> =
+                    texts.map(|(_, text)| self.body.literal(text.as_bytes())).collect();
+                Ok(self.body.alt(&texts))
+            }
+            Meaning::Facts(_) => unreachable!("containers have alternatives"),
         }
     }
 
-    /// Strings: in any spelling where nothing but the length counts, in plain spelling where a
-    /// pattern looks at the text. Lengths stay counted repetitions of characters.
-    fn string(&mut self, clause: &Clause) -> Lowered<ExprId> {
-        if !self.analysis.has_string(clause)? {
-            return Ok(self.body.never());
+    /// A key with this text.
+    pub(super) fn key(&mut self, text: &str) -> Lowered<ExprId> {
+        if self.analysis.model.choices.spelling == Spelling::Minimal {
+            let mut key = Vec::with_capacity(text.len() + 2);
+            quote(text, &mut key);
+            return Ok(self.body.literal(&key));
         }
-        let shape = self.analysis.string_shape(clause);
-        let counts = shape.length != crate::model::Count::default();
-        if shape.patterns.is_empty() && !counts {
-            return Ok(self.body.automaton(ANY_STRING.clone()));
-        }
-        let mut conditions = Vec::new();
-        if counts {
-            let character =
-                if shape.patterns.is_empty() { &ANY_CHARACTER } else { &PLAIN_CHARACTER };
-            let character = self.body.automaton((*character).clone());
-            let text = self.body.repeat(character, shape.length.min, shape.length.max);
-            let mark = self.body.bytes(ByteSet::single(b'"'));
-            conditions.push(self.body.seq(&[mark, text, mark]));
-        }
-        if !shape.patterns.is_empty() {
-            let Analysis { languages, fuel, .. } = &mut *self.analysis;
-            let strings = languages.strings(&shape.patterns, fuel)?;
-            conditions.push(self.body.automaton(strings));
-        }
-        Ok(self.body.and(&conditions))
+        let atom = TextAtom::Values(Arc::new(BTreeSet::from([text.into()])));
+        let id = self.analysis.scalars.text(atom, Polarity::Holds);
+        self.keys_of(id, Writing::Any)
+    }
+
+    /// Keys with these texts.
+    pub(super) fn keys_of(&mut self, texts: TextId, writing: Writing) -> Lowered<ExprId> {
+        let Analysis { scalars, fuel, .. } = &mut *self.analysis;
+        let keys = scalars.string_language(texts, writing, fuel)?;
+        Ok(self.body.automaton(keys))
     }
 
     /// A reference to the rule of a set, for a value inside the container at hand.
     pub(super) fn reference(&mut self, set: SetId) -> Lowered<ExprId> {
-        let depth = self.depth + self.layout.levels(1);
-        let key = RuleKey { set, context: Context::Value, depth };
+        self.refer(Target::Value(set), self.depth + self.layout.levels(1))
+    }
+
+    /// A reference to what follows in the container at hand.
+    pub(super) fn rest(&mut self, target: Target) -> Lowered<ExprId> {
+        self.refer(target, self.depth)
+    }
+
+    fn refer(&mut self, target: Target, depth: u32) -> Lowered<ExprId> {
+        let key = RuleKey { target, depth };
         let rule = match self.ids.get(&key) {
             Some(&rule) => rule,
             None => {
@@ -145,7 +157,7 @@ impl<'a> Lowering<'a> {
                 if self.ids.len() >= limit {
                     return Err(SchemaErrorKind::Rules { limit });
                 }
-                let rule = self.rules.rule(&self.name(set));
+                let rule = self.rules.rule(&self.name(target));
                 self.ids.insert(key, rule);
                 self.keys.insert(rule, key);
                 rule
@@ -155,24 +167,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// A name for people: the pointers of the schemas.
-    fn name(&self, set: SetId) -> String {
-        let members = self.analysis.sets.members(set);
-        if members.is_empty() {
-            return "any value".to_owned();
-        }
-        let mut name = String::new();
-        for member in &*members {
-            if !name.is_empty() {
-                name.push_str(" and ");
-            }
-            name.push('#');
-            name.push_str(&self.analysis.model.pointer(member.schema));
-            if name.len() > NAME_BYTES {
-                let end = (0..=NAME_BYTES).rev().find(|&at| name.is_char_boundary(at));
-                name.truncate(end.unwrap_or(0));
-                name.push_str("...");
-                break;
-            }
+    fn name(&self, target: Target) -> String {
+        let mut name = match target {
+            Target::Value(set) => self.analysis.describe(set, NAME_BYTES),
+            Target::Members(state, _) => format!("members from {} on", state.at),
+            Target::Items(state, _) => format!("items from {} on", state.place),
+        };
+        if name.len() > NAME_BYTES {
+            let end = (0..=NAME_BYTES).rev().find(|&at| name.is_char_boundary(at));
+            name.truncate(end.unwrap_or(0));
+            name.push_str("...");
         }
         name
     }

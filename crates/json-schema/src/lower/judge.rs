@@ -1,224 +1,261 @@
-//! Whether a value of the document satisfies a set of schemas: how listed values are filtered by
-//! the keywords beside the list.
+//! Whether a value of the document satisfies a set: how listed values are filtered by what stands
+//! beside the list.
 //!
 //! # Idea
-//! A question is a pair of a value and a schema. It holds when all of its *groups* do, and a group
-//! (a reference, a choice, a property, an item) when one of its questions does. All questions
-//! that the first one can lead to are written down, then truth is spread from those without groups:
-//! the least fixpoint, without recursion however deep the value or the references are.
+//! A question is a pair of a value and a set. What a set says about the type of the value is a
+//! formula over facts, and a fact asks questions about values inside the value. Questions are kept on
+//! an explicit stack: one is asked again when those that it led to are answered.
 //!
 //! # Cost
-//! One step of fuel for each question and each group.
+//! A step of fuel for each fact and each question.
 
-use super::{Analysis, Lowered, Signed};
+use super::{
+    Analysis, Lowered,
+    facts::{Fact, FactsId, Key},
+    formula::Id,
+    meaning::{Kind, Meaning},
+    names::NameId,
+    sets::SetId,
+};
 use crate::{
     SchemaErrorKind,
     decimal::Decimal,
     document::{Document, Event, Order, Value, ValueId, Walk},
-    model::{Keywords, Model, Schema, SchemaId, StringKeywords, Types},
+    model::SchemaId,
 };
 use rustc_hash::FxHashMap;
 use std::{collections::HashSet, sync::Arc};
 
-type Question = (ValueId, SchemaId);
+/// A value and a set it may be in.
+pub(super) type Question = (ValueId, SetId);
 
-#[derive(Default)]
-struct Questions {
-    list: Vec<Question>,
-    index: FxHashMap<Question, usize>,
-    /// By question: the groups it is in.
-    member_of: Vec<Vec<usize>>,
-    /// By group: the question it is a part of, and whether it holds already.
-    groups: Vec<(usize, bool)>,
-    /// By question: groups that do not hold yet; none when it fails in any case.
-    open_groups: Vec<Option<usize>>,
-}
+/// Questions that came up while another one was asked.
+type Missing = Vec<Question>;
 
-impl Questions {
-    fn add(&mut self, question: Question) -> usize {
-        let next = self.list.len();
-        *self.index.entry(question).or_insert_with(|| {
-            self.list.push(question);
-            self.member_of.push(Vec::new());
-            self.open_groups.push(None);
-            next
+impl Analysis {
+    /// Whether a value is in a set. Remembered.
+    pub(super) fn satisfies(&mut self, value: ValueId, set: SetId) -> Lowered<bool> {
+        let mut stack = vec![(value, set)];
+        while let Some(&question) = stack.last() {
+            if self.answer(question).is_some() {
+                stack.pop();
+                continue;
+            }
+            let mut missing = Missing::new();
+            let holds = self.ask(question, &mut missing)?;
+            if missing.is_empty() {
+                self.known.answers.insert(question, holds);
+            }
+            stack.extend(missing);
+        }
+        Ok(self.answer((value, set)) == Some(true))
+    }
+
+    /// Whether a value satisfies a formula about its members or items.
+    pub(super) fn facts_hold(&mut self, value: ValueId, facts: FactsId) -> Lowered<bool> {
+        loop {
+            let mut missing = Missing::new();
+            let holds = self.ask_facts(value, facts, &mut missing)?;
+            if missing.is_empty() {
+                return Ok(holds);
+            }
+            for (value, set) in missing {
+                self.satisfies(value, set)?;
+            }
+        }
+    }
+
+    fn answer(&self, (value, set): Question) -> Option<bool> {
+        match set {
+            SetId::TRUE => Some(true),
+            SetId::FALSE => Some(false),
+            _ => self.known.answers.get(&(value, set)).copied(),
+        }
+    }
+
+    /// The answer as far as it is known; what is not counts as yes.
+    fn look(&self, value: ValueId, set: SetId, missing: &mut Missing) -> bool {
+        self.answer((value, set)).unwrap_or_else(|| {
+            missing.push((value, set));
+            true
         })
     }
 
-    /// Spreads truth; by question, whether it holds.
-    fn solve(mut self) -> Vec<bool> {
-        let mut holds = vec![false; self.list.len()];
-        let mut pending: Vec<usize> =
-            (0..holds.len()).filter(|&at| self.open_groups[at] == Some(0)).collect();
-        while let Some(at) = pending.pop() {
-            if std::mem::replace(&mut holds[at], true) {
-                continue;
+    fn ask(&mut self, (value, set): Question, missing: &mut Missing) -> Lowered<bool> {
+        let model = self.model.clone();
+        let document = &model.document;
+        let given = document.value(value);
+        Ok(match (self.meaning(set, Kind::of(given))?, given) {
+            (Meaning::Constants(bits), Value::Boolean(true)) => bits & 2 != 0,
+            (Meaning::Constants(bits), _) => bits & 1 != 0,
+            (Meaning::Text(id), Value::String(text)) => {
+                self.scalars.text_holds(id, document.text(text), &mut self.fuel)?
             }
-            for &group in &self.member_of[at] {
-                let (owner, held) = &mut self.groups[group];
-                if !std::mem::replace(held, true)
-                    && let Some(open) = &mut self.open_groups[*owner]
-                {
-                    *open -= 1;
-                    if *open == 0 {
-                        pending.push(*owner);
+            (Meaning::Number(id), Value::Number(text)) => {
+                self.scalars.number_holds(id, document.text(text), &mut self.fuel)?
+            }
+            (Meaning::Facts(facts), _) => self.ask_facts(value, facts, missing)?,
+            _ => false,
+        })
+    }
+
+    fn ask_facts(
+        &mut self,
+        value: ValueId,
+        facts: FactsId,
+        missing: &mut Missing,
+    ) -> Lowered<bool> {
+        let mut truths: FxHashMap<FactsId, FactsId> = FxHashMap::default();
+        for (id, fact) in self.facts.atoms(facts) {
+            let holds = match self.model.document.value(value) {
+                Value::Object(_) => self.member_fact(value, fact, missing)?,
+                _ => self.item_fact(value, fact, missing)?,
+            };
+            truths.insert(id, Id::of(holds));
+        }
+        Ok(self.facts.replace(facts, &truths) == Id::TRUE)
+    }
+
+    /// The members of an object of the document, their names interned.
+    fn members(&mut self, object: ValueId) -> Lowered<Vec<(NameId, ValueId)>> {
+        let model = self.model.clone();
+        let Value::Object(children) = model.document.value(object) else { return Ok(Vec::new()) };
+        let members = model.document.members(children).iter();
+        self.fuel.steps(1 + members.len())?;
+        let members = members.map(|m| (self.names.intern(model.document.text(m.key)), m.value));
+        Ok(members.collect())
+    }
+
+    fn member_fact(&mut self, object: ValueId, fact: Fact, missing: &mut Missing) -> Lowered<bool> {
+        let members = self.members(object)?;
+        let find = |name: NameId| members.iter().find(|member| member.0 == name);
+        let count = u32::try_from(members.len()).expect("fewer than 2^32");
+        let mut some = false;
+        let mut every = true;
+        match fact {
+            Fact::AtLeast(least) => return Ok(count >= least),
+            Fact::AtMost(most) => return Ok(count <= most),
+            Fact::Equals(other) => return self.are_equal(object, other),
+            Fact::Among(schema) => return self.is_listed(object, schema),
+            Fact::Has(name) => return Ok(find(name).is_some()),
+            Fact::Lacks(name) => return Ok(find(name).is_none()),
+            Fact::Under(name, set) => {
+                return Ok(find(name).is_none_or(|&(_, value)| self.look(value, set, missing)));
+            }
+            Fact::Declared(schema) => {
+                let declares = self.declares(schema)?;
+                every &= declares.required.iter().all(|&name| find(name).is_some());
+                for &(name, value) in &members {
+                    let set = self.declared(schema, name)?;
+                    every &= self.look(value, set, missing);
+                }
+                return Ok(every);
+            }
+            Fact::EveryMember(keys, set) => {
+                for &(name, value) in &members {
+                    if self.has_key(keys, Key::Name(name))?.unwrap_or(true) {
+                        every &= self.look(value, set, missing);
                     }
                 }
+                return Ok(every);
             }
+            Fact::SomeMember(keys, set) => {
+                for &(name, value) in &members {
+                    if self.has_key(keys, Key::Name(name))?.unwrap_or(false) {
+                        some |= self.look(value, set, missing);
+                    }
+                }
+                return Ok(some);
+            }
+            _ => {}
         }
-        holds
+        Ok(false)
     }
-}
 
-impl Analysis {
-    /// Whether a value satisfies all of these.
-    pub(super) fn satisfies(&mut self, value: ValueId, members: &[Signed]) -> Lowered<bool> {
+    fn item_fact(&mut self, array: ValueId, fact: Fact, missing: &mut Missing) -> Lowered<bool> {
         let model = self.model.clone();
-        let mut questions = Questions::default();
-        for member in members {
-            questions.add((value, model.canonical(member.schema)));
-        }
-        let mut done = 0;
-        while let Some(&question) = questions.list.get(done) {
-            self.fuel.steps(1)?;
-            let groups = self.groups(&model, question)?;
-            questions.open_groups[done] = groups.as_ref().map(Vec::len);
-            for group in groups.into_iter().flatten() {
-                self.fuel.steps(1 + group.len())?;
-                let number = questions.groups.len();
-                questions.groups.push((done, false));
-                for (value, schema) in group {
-                    let question = questions.add((value, model.canonical(schema)));
-                    questions.member_of[question].push(number);
-                }
-            }
-            done += 1;
-        }
-        Ok(questions.solve().into_iter().take(members.len()).all(|holds| holds))
-    }
-
-    /// The groups of a question; none when it fails by itself.
-    fn groups(
-        &mut self,
-        model: &Model,
-        (value, schema): Question,
-    ) -> Lowered<Option<Vec<Vec<Question>>>> {
-        let keywords = match model.schema(schema) {
-            Schema::Always => return Ok(Some(Vec::new())),
-            Schema::Never | Schema::Alias(_) => return Ok(None),
-            Schema::Keywords(keywords) => keywords,
+        let Value::Array(children) = model.document.value(array) else { return Ok(false) };
+        let items = model.document.items(children);
+        self.fuel.steps(1 + items.len())?;
+        let mut in_set = |places: super::facts::Places, set| {
+            let items = items.iter().zip(0..).filter(|(_, place)| places.contains(*place));
+            let held = items.map(|(&item, _)| self.look(item, set, missing));
+            held.collect::<Vec<bool>>()
         };
-        if !self.lists(model, schema, keywords, value)? {
-            return Ok(None);
-        }
-        let mut groups = Vec::new();
-        groups.extend(keywords.reference.map(|target| vec![(value, target)]));
-        if !keywords.any_of.is_empty() {
-            groups.push(keywords.any_of.iter().map(|&branch| (value, branch)).collect());
-        }
-        let holds = self.inside(model, keywords, value, &mut groups)?;
-        Ok(holds.then_some(groups))
+        let all = super::facts::Places::from(0);
+        let count = |held: Vec<bool>| held.into_iter().filter(|&held| held).count();
+        Ok(match fact {
+            Fact::AtLeast(least) => children.len >= least,
+            Fact::AtMost(most) => children.len <= most,
+            Fact::EveryItem(places, set) => !in_set(places, set).contains(&false),
+            Fact::SomeItem(places, set) => in_set(places, set).contains(&true),
+            Fact::Matching(set, least) => count(in_set(all, set)) >= least as usize,
+            Fact::MatchingAtMost(set, most) => {
+                // Asked the other way round, so that what is not known counts as yes.
+                let others = self.sets.negate(set);
+                let held = items.iter().map(|&item| self.look(item, others, missing));
+                items.len() - count(held.collect()) <= most as usize
+            }
+            Fact::Equals(other) => self.are_equal(array, other)?,
+            Fact::Among(schema) => self.is_listed(array, schema)?,
+            Fact::Items(schema) => {
+                let mut every = true;
+                for (&item, place) in items.iter().zip(0..) {
+                    let set = self.item_set(schema, place);
+                    every &= self.look(item, set, missing);
+                }
+                every
+            }
+            Fact::Unique => self.are_distinct(items)?,
+            Fact::Repeated => !self.are_distinct(items)?,
+            _ => false,
+        })
     }
 
-    /// Whether what a schema says of a value holds but for the values in it, whose groups are added.
-    fn inside(
-        &mut self,
-        model: &Model,
-        keywords: &Keywords,
-        value: ValueId,
-        groups: &mut Vec<Vec<Question>>,
-    ) -> Lowered<bool> {
-        let document = &model.document;
-        let (types, holds) = match document.value(value) {
-            Value::Null => (Types::NULL, true),
-            Value::Boolean(_) => (Types::BOOLEAN, true),
-            Value::Number(text) => {
-                let number = decimal(document.text(text))?;
-                let part = keywords.number.as_ref();
-                let types = if number.is_integer() { Types::INTEGER } else { Types::FRACTION };
-                (types, part.is_none_or(|part| part.interval.contains(&number)))
+    fn are_distinct(&mut self, items: &[ValueId]) -> Lowered<bool> {
+        let mut seen = HashSet::new();
+        for &item in items {
+            if !seen.insert(self.canonical_text(item)?) {
+                return Ok(false);
             }
-            Value::String(text) => {
-                let part = keywords.string.as_ref();
-                (Types::STRING, self.text_holds(model, part, document.text(text))?)
-            }
-            Value::Array(children) => {
-                let items = document.items(children);
-                let part = keywords.array.as_ref();
-                for (index, &item) in items.iter().enumerate() {
-                    let schema = part.and_then(|part| part.item_schema(index));
-                    groups.extend(schema.map(|schema| vec![(item, schema)]));
-                }
-                (Types::ARRAY, part.is_none_or(|part| part.count.contains(items.len())))
-            }
-            Value::Object(children) => {
-                let part = keywords.object.as_ref();
-                for member in document.members(children) {
-                    let name = document.text(member.key);
-                    let schema = part.and_then(|part| part.value_schema(document, name));
-                    groups.extend(schema.map(|schema| vec![(member.value, schema)]));
-                }
-                let mut required = part.into_iter().flat_map(|part| &part.required);
-                let present = |name| document.member(value, document.text(name)).is_some();
-                (Types::OBJECT, required.all(|&name| present(name)))
-            }
+        }
+        Ok(true)
+    }
+
+    fn are_equal(&mut self, one: ValueId, other: ValueId) -> Lowered<bool> {
+        Ok(one == other || self.canonical_text(one)? == self.canonical_text(other)?)
+    }
+
+    /// Whether a value is among those that a schema lists.
+    fn is_listed(&mut self, value: ValueId, schema: SchemaId) -> Lowered<bool> {
+        let model = self.model.clone();
+        let keywords = model.keywords(schema);
+        let Some(values) = keywords.and_then(|keywords| keywords.enumeration.as_ref()) else {
+            return Ok(false);
         };
-        Ok(holds && keywords.types.intersects(types))
-    }
-
-    fn text_holds(
-        &mut self,
-        model: &Model,
-        part: Option<&StringKeywords>,
-        text: &str,
-    ) -> Lowered<bool> {
-        let Some(part) = part else { return Ok(true) };
-        self.fuel.steps(text.len())?;
-        if !part.length.contains(text.chars().count()) {
-            return Ok(false);
-        }
-        let Some(pattern) = part.pattern else { return Ok(true) };
-        let pattern = model.document.text(pattern);
-        Ok(self.languages.pattern(pattern, &mut self.fuel)?.accepts(text.as_bytes()))
-    }
-
-    /// Whether a value is among those that a schema lists, if it lists any.
-    fn lists(
-        &mut self,
-        model: &Model,
-        schema: SchemaId,
-        keywords: &Keywords,
-        value: ValueId,
-    ) -> Lowered<bool> {
-        if let Some(constant) = keywords.constant
-            && constant != value
-            && self.canonical_text(&model.document, constant)?
-                != self.canonical_text(&model.document, value)?
-        {
-            return Ok(false);
-        }
-        let Some(values) = &keywords.enumeration else { return Ok(true) };
         // Values are numbered as they stand in the text, so a list of them is sorted.
         if values.binary_search(&value).is_ok() {
             return Ok(true);
         }
-        let known = match self.enumerations.get(&schema) {
+        let known = match self.known.enumerations.get(&schema) {
             Some(known) => known.clone(),
             None => {
                 let mut texts = HashSet::new();
                 for &value in values {
-                    texts.insert(self.canonical_text(&model.document, value)?);
+                    texts.insert(self.canonical_text(value)?);
                 }
                 let texts = Arc::new(texts);
-                self.enumerations.insert(schema, texts.clone());
+                self.known.enumerations.insert(schema, texts.clone());
                 texts
             }
         };
-        Ok(known.contains(&self.canonical_text(&model.document, value)?))
+        Ok(known.contains(&self.canonical_text(value)?))
     }
 
     /// A text that equal values, and only they, share: members sorted, numbers by value.
-    fn canonical_text(&mut self, document: &Document, value: ValueId) -> Lowered<Box<[u8]>> {
+    pub(super) fn canonical_text(&mut self, value: ValueId) -> Lowered<Box<[u8]>> {
+        let model = self.model.clone();
+        let document = &model.document;
         let mut text = Vec::new();
         for event in Walk::new(document, value, Order::Sorted) {
             match event {
@@ -229,21 +266,26 @@ impl Analysis {
                 Event::Item { .. } => text.push(b','),
                 Event::Key(key) => super::text::quote(document.text(key), &mut text),
                 Event::Close { .. } => text.push(b'}'),
-                Event::Scalar(scalar) => match document.value(scalar) {
-                    Value::Null => text.push(b'n'),
-                    Value::Boolean(truth) => text.push(if truth { b't' } else { b'f' }),
-                    Value::Number(number) => {
-                        let number = decimal(document.text(number))?;
-                        text.extend_from_slice(number.key().as_bytes());
-                    }
-                    Value::String(string) => super::text::quote(document.text(string), &mut text),
-                    Value::Array(_) | Value::Object(_) => unreachable!("containers are opened"),
-                },
+                Event::Scalar(scalar) => canonical_scalar(document, scalar, &mut text)?,
             }
         }
         self.fuel.steps(text.len())?;
         Ok(text.into())
     }
+}
+
+fn canonical_scalar(document: &Document, scalar: ValueId, out: &mut Vec<u8>) -> Lowered<()> {
+    match document.value(scalar) {
+        Value::Null => out.push(b'n'),
+        Value::Boolean(truth) => out.push(if truth { b't' } else { b'f' }),
+        Value::Number(number) => {
+            let number = decimal(document.text(number))?;
+            out.extend_from_slice(number.key().as_bytes());
+        }
+        Value::String(string) => super::text::quote(document.text(string), out),
+        Value::Array(_) | Value::Object(_) => unreachable!("containers are opened"),
+    }
+    Ok(())
 }
 
 /// The value of a number of the document.

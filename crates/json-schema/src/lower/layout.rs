@@ -1,7 +1,8 @@
 //! Where white space may stand, as pieces of grammar.
 
-use crate::{Fixed, Options, SchemaError, SchemaErrorKind, WhiteSpace};
-use formwork_automata::{ByteSet, Dfa, Fuel};
+use super::text::automaton;
+use crate::{Fixed, Options, SchemaError, SchemaErrorKind, Separators, WhiteSpace};
+use formwork_automata::{BooleanOp, ByteSet, Dfa, Fuel};
 use formwork_grammar::{BodyBuilder, ExprId, Limits};
 use formwork_regex::{Dialect, MatchMode};
 use std::sync::Arc;
@@ -14,8 +15,8 @@ const BLANKS: &[u8] = b" \t\n\r";
 pub(crate) enum Layout {
     /// A run of so many bytes at most, or of any number.
     Run(Option<u32>),
-    /// A word of an automaton.
-    Words(Arc<Dfa>),
+    /// Words of automata: inside brackets, between items, between key and value.
+    Words([Arc<Dfa>; 3]),
     /// The same every time.
     Fixed(Fixed),
 }
@@ -35,7 +36,28 @@ impl Layout {
             WhiteSpace::Bounded { max } => Ok(Self::Run(Some(*max))),
             WhiteSpace::Compact => Ok(Self::Run(Some(0))),
             WhiteSpace::Unbounded => Ok(Self::Run(None)),
-            WhiteSpace::Pattern(pattern) => Self::pattern(pattern, limits, fuel),
+            WhiteSpace::Pattern(pattern) => {
+                let gap = Self::words("the white space pattern", pattern, "", (limits, fuel))?;
+                let around = |mark: &[u8], fuel: &mut Fuel| {
+                    let around = automaton(
+                        |nfa, from, to| {
+                            let (before, after) = (nfa.state()?, nfa.state()?);
+                            nfa.automaton(from, &gap, before)?;
+                            nfa.literal(before, mark, after)?;
+                            nfa.automaton(after, &gap, to)
+                        },
+                        fuel,
+                    );
+                    around.map(Arc::new).map_err(SchemaError::whole)
+                };
+                let (item, key) = (around(b",", fuel)?, around(b":", fuel)?);
+                Ok(Self::Words([gap, item, key]))
+            }
+            WhiteSpace::Separators(Separators { inside, item, key }) => Ok(Self::Words([
+                Self::words("the pattern inside brackets", inside, "", (limits, &mut *fuel))?,
+                Self::words("the pattern between items", item, ",", (limits, &mut *fuel))?,
+                Self::words("the pattern between key and value", key, ":", (limits, fuel))?,
+            ])),
             WhiteSpace::Fixed(fixed) => {
                 check_separator("the item separator", &fixed.item_separator, ',')?;
                 check_separator("the key separator", &fixed.key_separator, ':')?;
@@ -47,17 +69,29 @@ impl Layout {
         }
     }
 
-    fn pattern(pattern: &str, limits: &Limits, fuel: &mut Fuel) -> Result<Self, SchemaError> {
+    /// The words of a pattern that are white space around a mark; one at least. What is none could
+    /// not stand in JSON and is left out: `\\s` has more characters than JSON knows as white space.
+    fn words(
+        what: &'static str,
+        pattern: &str,
+        mark: &str,
+        (limits, fuel): (&Limits, &mut Fuel),
+    ) -> Result<Arc<Dfa>, SchemaError> {
         let mut options = formwork_regex::Options::default();
         options.mode = MatchMode::Whole;
         options.dialect = Dialect::Ecma262;
-        let words = formwork_regex::language(pattern, &options, limits, fuel)
-            .map_err(|error| SchemaError::whole(SchemaErrorKind::Pattern(Box::new(error))))?;
-        let blank = |state| words.out_bytes(state).iter().all(is_blank);
-        if words.is_empty() || !words.live_states().all(blank) {
-            return Err(not_white_space("the white space pattern", ", and something"));
+        let mut language = |pattern: &str| {
+            formwork_regex::language(pattern, &options, limits, fuel)
+                .map_err(|error| SchemaError::whole(SchemaErrorKind::Pattern(Box::new(error))))
+        };
+        let words = language(pattern)?;
+        let allowed = language(&format!("[ \\t\\n\\r]*{mark}[ \\t\\n\\r]*"))?;
+        let words = words.combine(&allowed, BooleanOp::Intersection, fuel);
+        let words = words.map_err(SchemaError::whole)?.canonical();
+        if words.is_empty() {
+            return Err(not_white_space(what, beside(mark)));
         }
-        Ok(Self::Words(Arc::new(words)))
+        Ok(Arc::new(words))
     }
 
     /// So many levels where lines are indented; otherwise none, since depth then changes nothing.
@@ -76,7 +110,16 @@ impl Layout {
                 let blank = body.bytes(BLANKS.iter().copied().collect());
                 body.repeat(blank, 0, *max)
             }
-            Self::Words(words) => body.automaton(words.clone()),
+            Self::Words([inside, item, key]) => {
+                let inside = body.automaton(inside.clone());
+                return Pieces {
+                    opened: inside,
+                    before_items: nothing,
+                    after_items: inside,
+                    item_separator: body.automaton(item.clone()),
+                    key_separator: body.automaton(key.clone()),
+                };
+            }
             Self::Fixed(fixed) => return fixed_pieces(fixed, body, depth),
         };
         let comma = body.bytes(ByteSet::single(b','));
@@ -111,10 +154,18 @@ fn is_blank(byte: u8) -> bool {
 }
 
 fn check_separator(what: &'static str, text: &str, mark: char) -> Result<(), SchemaError> {
-    let beside = if mark == ',' { ", around one comma" } else { ", around one colon" };
     match text.split_once(mark) {
         Some((before, after)) if before.bytes().chain(after.bytes()).all(is_blank) => Ok(()),
-        _ => Err(not_white_space(what, beside)),
+        _ => Err(not_white_space(what, beside(mark.encode_utf8(&mut [0; 4])))),
+    }
+}
+
+/// What white space must stand around, and that it must be something at all.
+fn beside(mark: &str) -> &'static str {
+    match mark {
+        "," => ", around one comma",
+        ":" => ", around one colon",
+        _ => ", and something",
     }
 }
 
@@ -169,5 +220,40 @@ impl Pieces {
             }
         };
         body.seq(&[open, self.opened, inside, close])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formwork_automata::CancellationToken;
+
+    fn layout(inside: &str, item: &str, key: &str) -> Result<Layout, SchemaError> {
+        let (inside, item, key) = (inside.into(), item.into(), key.into());
+        let white_space = WhiteSpace::Separators(Separators { inside, item, key });
+        let limits = Limits::default();
+        let mut fuel = limits.fuel(&CancellationToken::new());
+        Layout::new(&Options::default().with_white_space(white_space), &limits, &mut fuel)
+    }
+
+    #[test]
+    fn separators_are_white_space_around_their_mark() {
+        let Ok(Layout::Words([inside, item, key])) = layout(" ?", "[ \\n]{0,2},", ": ") else {
+            panic!("separators")
+        };
+        assert!(inside.accepts(b"") && inside.accepts(b" ") && !inside.accepts(b"  "));
+        assert!(item.accepts(b"\n ,") && !item.accepts(b", ") && !item.accepts(b"   ,"));
+        assert!(key.accepts(b": ") && !key.accepts(b":"));
+        let Ok(Layout::Words([inside, item, key])) = layout(r"\s?", ",?", ":|=") else {
+            panic!("separators")
+        };
+        assert!(inside.accepts(b"\n") && !inside.accepts("\u{A0}".as_bytes()));
+        assert!(item.accepts(b",") && !item.accepts(b"") && !key.accepts(b"="));
+        for (inside, item, key) in
+            [("x", ",", ":"), ("", ";", ":"), ("", ",", "="), ("", ",,", ":"), ("[]", ",", ":")]
+        {
+            let error = layout(inside, item, key).expect_err("something else");
+            assert!(matches!(error.kind, SchemaErrorKind::NotWhiteSpace { .. }), "{item} {key}");
+        }
     }
 }

@@ -1,136 +1,131 @@
-//! `enum` and `const`: values written in the schema.
+//! `enum` and `const`: arrays and objects written in the schema.
 //!
-//! A listed value is written as the schema writes it, but for white space and the spelling of
-//! strings, which is plain: members in the schema's order. A number may be written as the schema
-//! writes it, and plainly: `1.50` as `1.50` or as `1.5`. All scalars of a list are one automaton.
+//! A listed array or object is written as the schema writes it, but for white space and the spelling
+//! of the scalars in it: members in the schema's order. Where members may come in any order, an
+//! object is a set like any other.
 
 use super::{
-    Analysis, Lowered, SetId, body::Lowering, judge::decimal, layout::Pieces, text::quote,
+    Analysis, Lowered,
+    body::Lowering,
+    facts::{Fact, FactsId},
+    formula::{Id, Node},
+    layout::Pieces,
+    meaning::Kind,
+    satisfy::Alternative,
+    sets::Sign,
 };
 use crate::{
-    document::{Document, Event, Order, Text, Value, ValueId, Walk},
-    model::{Keywords, Types},
+    PropertyOrder,
+    document::{Document, Event, Order, Value, ValueId, Walk},
+    model::SchemaId,
 };
-use formwork_automata::{Dfa, Exhausted};
 use formwork_grammar::ExprId;
-use rustc_hash::FxHashSet;
-use std::sync::Arc;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Clauses beyond the parts of a formula into which it is still taken apart.
+const FREE_CLAUSES: usize = 16;
 
 impl Analysis {
-    /// The values that a set lists and that satisfy it, in the order of the document.
-    pub(super) fn listed(&mut self, set: SetId) -> Lowered<Arc<[ValueId]>> {
-        if let Some(known) = self.listed.get(&set) {
-            return Ok(known.clone());
-        }
-        let model = self.model.clone();
-        let members = self.sets.members(set);
-        let mut seen = FxHashSet::default();
-        let mut values = Vec::new();
-        for kind in Types::KINDS {
-            for clause in self.clauses(set, kind)? {
-                let Some(schema) = clause.values else { continue };
-                let keywords = model.keywords(schema).expect("a schema that lists values");
-                for value in candidates(keywords) {
-                    self.fuel.steps(1)?;
-                    if seen.insert(value) && self.satisfies(value, &members)? {
-                        values.push(value);
-                    }
+    /// The ways to satisfy a formula. It is taken apart into clauses where these are no more than it
+    /// has parts; otherwise it is read as a whole.
+    pub(super) fn alternatives_of(
+        &mut self,
+        facts: FactsId,
+        kind: Kind,
+    ) -> Lowered<Vec<Alternative>> {
+        let most = FREE_CLAUSES + self.facts.below(&[facts]).len();
+        let Some(clauses) = self.facts.clauses(facts, most) else {
+            return Ok(vec![Alternative::Facts(self.unlisted(facts, kind)?)]);
+        };
+        let mut alternatives = Vec::with_capacity(clauses.len());
+        for clause in clauses {
+            self.fuel.steps(1 + clause.len())?;
+            let lists = clause.iter().filter_map(|&id| match *self.facts.node(id) {
+                Node::Atom(Fact::Equals(value)) => Some(vec![value]),
+                Node::Atom(Fact::Among(schema)) => Some(self.enumeration(schema, kind)),
+                _ => None,
+            });
+            let shortest = lists.min_by_key(Vec::len);
+            let facts = self.facts.and(clause);
+            if facts == Id::FALSE {
+                continue;
+            }
+            let Some(candidates) = shortest else {
+                alternatives.push(Alternative::Facts(facts));
+                continue;
+            };
+            let mut values = Vec::new();
+            let mut seen = FxHashSet::default();
+            for value in candidates {
+                self.fuel.steps(1)?;
+                if !seen.insert(value) || !self.facts_hold(value, facts)? {
+                    continue;
+                }
+                if self.has_order_to_choose(value) {
+                    let equals = self.facts.atom(Fact::Equals(value));
+                    alternatives.push(Alternative::Facts(equals));
+                } else {
+                    values.push(value);
                 }
             }
+            alternatives.push(Alternative::Listed(values.into()));
         }
-        values.sort_unstable();
-        let values: Arc<[ValueId]> = values.into();
-        self.listed.insert(set, values.clone());
-        Ok(values)
+        Ok(alternatives)
+    }
+
+    /// The values of a type that a schema lists.
+    fn enumeration(&self, schema: SchemaId, kind: Kind) -> Vec<ValueId> {
+        let values = self.model.keywords(schema).and_then(|keywords| keywords.enumeration.as_ref());
+        let of_kind = |value: &ValueId| Kind::of(self.model.document.value(*value)) == kind;
+        values.into_iter().flatten().copied().filter(of_kind).collect()
+    }
+
+    /// The formula with lists written out.
+    fn unlisted(&mut self, facts: FactsId, kind: Kind) -> Lowered<FactsId> {
+        let mut table: FxHashMap<FactsId, FactsId> = FxHashMap::default();
+        for (id, fact) in self.facts.atoms(facts) {
+            if let Fact::Among(schema) = fact {
+                let values = self.enumeration(schema, kind);
+                self.fuel.steps(values.len())?;
+                let equal: Vec<FactsId> =
+                    values.into_iter().map(|value| self.facts.atom(Fact::Equals(value))).collect();
+                table.insert(id, self.facts.or(equal));
+            }
+        }
+        Ok(if table.is_empty() { facts } else { self.facts.replace(facts, &table) })
+    }
+
+    /// Whether a value has an object in it the members of which may come in several orders.
+    fn has_order_to_choose(&self, value: ValueId) -> bool {
+        let document = &self.model.document;
+        self.model.choices.property_order == PropertyOrder::Any
+            && Walk::new(document, value, Order::Written).any(|event| match event {
+                Event::Open { value, .. } => match document.value(value) {
+                    Value::Object(children) => children.len > 1,
+                    _ => false,
+                },
+                _ => false,
+            })
     }
 }
 
-fn candidates(keywords: &Keywords) -> impl Iterator<Item = ValueId> {
-    let listed = match keywords.constant {
-        Some(_) => None,
-        None => keywords.enumeration.as_ref(),
-    };
-    keywords.constant.into_iter().chain(listed.into_iter().flatten().copied())
-}
-
 impl Lowering<'_> {
-    /// Any of these values.
+    /// Any of these arrays and objects.
     pub(super) fn listed(&mut self, values: &[ValueId]) -> Lowered<ExprId> {
-        let model = self.analysis.model.clone();
-        let document = &model.document;
-        let mut scalars = Vec::new();
         let mut choices = Vec::new();
         for &value in values {
-            match document.value(value) {
-                Value::Array(_) | Value::Object(_) => {
-                    choices.push(self.container(document, value)?);
-                    self.check_nodes(self.body.len())?;
-                }
-                scalar => self.spellings(document, scalar, &mut scalars)?,
-            }
-        }
-        if !scalars.is_empty() {
-            choices.push(self.any_of(scalars)?);
+            choices.push(self.written(value, 0)?);
+            self.check_nodes(self.body.len())?;
         }
         Ok(self.body.alt(&choices))
     }
 
-    fn any_of(&mut self, texts: Vec<Vec<u8>>) -> Lowered<ExprId> {
-        if let [text] = &texts[..] {
-            return Ok(self.body.literal(text));
-        }
-        let words = Dfa::from_strings(texts, &mut self.analysis.fuel)?;
-        Ok(self.body.automaton(Arc::new(words.canonical())))
-    }
-
-    /// The ways to write a scalar.
-    fn spellings(
-        &mut self,
-        document: &Document,
-        scalar: Value,
-        out: &mut Vec<Vec<u8>>,
-    ) -> Lowered<()> {
-        match scalar {
-            Value::Null => out.push(b"null".to_vec()),
-            Value::Boolean(true) => out.push(b"true".to_vec()),
-            Value::Boolean(false) => out.push(b"false".to_vec()),
-            Value::String(text) => {
-                let mut quoted = Vec::new();
-                quote(document.text(text), &mut quoted);
-                out.push(quoted);
-            }
-            Value::Number(text) => self.number_spellings(document, text, out)?,
-            Value::Array(_) | Value::Object(_) => unreachable!("not a scalar"),
-        }
-        Ok(())
-    }
-
-    fn number_spellings(
-        &mut self,
-        document: &Document,
-        text: Text,
-        out: &mut Vec<Vec<u8>>,
-    ) -> Lowered<()> {
-        let written = document.text(text);
-        let value = decimal(written)?;
-        // As a word of an automaton it would have a state for each digit.
-        let limit = self.limits.automaton_states;
-        let len = usize::try_from(value.plain_len()).unwrap_or(usize::MAX);
-        if len > limit {
-            return Err(Exhausted::States { limit }.into());
-        }
-        self.analysis.fuel.steps(len)?;
-        let plain = value.plain();
-        if plain != written {
-            out.push(written.as_bytes().to_vec());
-        }
-        out.push(plain.into_bytes());
-        Ok(())
-    }
-
-    /// An array or object as it is written, with white space between its tokens. One flat sequence:
-    /// nested ones would be copied once for each level they are flattened through.
-    fn container(&mut self, document: &Document, value: ValueId) -> Lowered<ExprId> {
+    /// A value as it is written, with white space between its tokens. One flat sequence: nested
+    /// ones would be copied once for each level they are flattened through.
+    /// `inside` is how many containers of this rule are around it.
+    pub(super) fn written(&mut self, value: ValueId, inside: u32) -> Lowered<ExprId> {
+        let model = self.analysis.model.clone();
+        let document = &model.document;
         let mut parts = Vec::new();
         let mut open = 0_u32;
         for event in Walk::new(document, value, Order::Written) {
@@ -138,7 +133,8 @@ impl Lowering<'_> {
             self.analysis.fuel.steps(1 + self.layout.levels(open) as usize)?;
             let is_open = matches!(event, Event::Open { .. });
             // A container's own brackets are laid out like its items.
-            let depth = self.depth + if is_open { open } else { open.saturating_sub(1) };
+            let depth = inside + if is_open { open } else { open.saturating_sub(1) };
+            let depth = self.depth + self.layout.levels(depth);
             let pieces = self.layout.pieces(self.body, depth);
             self.token(document, event, &pieces, &mut parts)?;
             match event {
@@ -169,15 +165,14 @@ impl Lowering<'_> {
             }
             Event::Item { first } => parts.extend((!first).then_some(pieces.item_separator)),
             Event::Key(key) => {
-                let mut quoted = Vec::new();
-                quote(document.text(key), &mut quoted);
-                parts.extend([self.body.literal(&quoted), pieces.key_separator]);
+                let key = self.key(document.text(key))?;
+                parts.extend([key, pieces.key_separator]);
             }
             Event::Scalar(scalar) => {
-                let mut texts = Vec::new();
-                self.spellings(document, document.value(scalar), &mut texts)?;
-                let texts: Vec<_> = texts.iter().map(|text| self.body.literal(text)).collect();
-                parts.push(self.body.alt(&texts));
+                let kind = Kind::of(document.value(scalar));
+                let meaning = self.analysis.equals(scalar, Sign::Positive, kind)?;
+                let scalar = self.scalar(meaning, kind)?;
+                parts.push(scalar);
             }
             Event::Close { value, empty } => {
                 parts.extend((!empty).then_some(pieces.after_items));

@@ -1,54 +1,80 @@
 //! From schemas to rules.
 //!
 //! # Idea
-//! A rule stands for a *set* of schemas that one value must satisfy together: the empty set is any
-//! value. The value of a property must satisfy what every member of the set says about that
-//! property, which is again a set, and so a rule. There are as many rules as sets that an output
-//! can reach; each is lowered when it is first asked for.
+//! A rule stands for a *set* of values: a formula over schemas that a value must, or must not,
+//! satisfy. What a property must be is again a set, and so a rule. There are as many rules as sets
+//! that an output can reach; each is lowered when it is first asked for.
 //!
-//! # Lowering a set
 //! ```text
-//! for each type of JSON:
-//!     for each clause of the set for that type (references followed, alternatives chosen):
-//!         merge what its members say about objects, arrays, strings or numbers
-//!         lower that, leaving out what can never be completed
+//! set         formula over schemas, `not` pushed down to them        sets, compose, evaluated
+//!  | for each type of JSON: references followed, keywords looked up  meaning, own
+//!  v
+//! language of strings or numbers, or formula over facts about the    scalars, facts
+//! members of an object, the items of an array
+//!  | one clause at a time where these are few                        listed
+//!  v
+//! states: what is left to satisfy after so many members              states, order, keys
+//!  |
+//!  v
+//! bodies: slots, forks, repetitions                                  object, others, array, unique
 //! ```
-//! What can be completed is known before anything is offered: `satisfy` finds the least fixpoint
-//! over the sets that are needed, once, and remembers.
+//! Nothing is ever multiplied out: a conjunction, a disjunction or a negation is taken apart when an
+//! output gets there. What can be completed is known before anything is offered: `satisfy` finds the
+//! least fixpoint over what is needed, once, and remembers.
 //!
 //! # Reading order
-//! `sets`, `clauses`, `shapes`, `satisfy`, `judge` (does a listed value satisfy a set), then the
-//! languages: `text`, `number`, `languages`; then the bodies: `layout`, `body`, `object`, `array`,
-//! `listed`.
+//! `formula`, `names`, `sets`, `facts`, `keys`, `meaning`, `own`, `compose`, `evaluated`; `order`,
+//! `states`, `satisfy`, `judge` (is a listed value in a set); then the languages: `text`, `formats`,
+//! `scalars`; then the bodies: `layout`, `body`, `object`, `others`, `array`, `unique`, `listed`.
 
 mod array;
 mod body;
-mod clauses;
+mod compose;
+mod evaluated;
+mod facts;
+mod formats;
+mod formula;
 mod judge;
+mod keys;
 mod languages;
 mod layout;
 mod listed;
-mod number;
+mod meaning;
+mod names;
 mod object;
+mod order;
+mod others;
+mod own;
+mod same;
 mod satisfy;
+mod scalars;
 mod sets;
-mod shapes;
+mod states;
 mod text;
+mod unique;
+mod unordered;
 
 use crate::{
-    SchemaError, SchemaErrorKind,
+    DistinctKeys, SchemaError, SchemaErrorKind, Spelling,
     document::ValueId,
     model::{Model, SchemaId},
 };
 use body::Lowering;
-use clauses::Clause;
+use facts::{Fact, Facts, FactsId};
+pub(crate) use formats::Format;
 use formwork_automata::Fuel;
 use formwork_grammar::{BodyBuilder, ExprId, Limits, LowerError, LowerRule, RuleAllocator, RuleId};
-use languages::Languages;
+use keys::KeyTable;
 pub(crate) use languages::pattern_options;
 pub(crate) use layout::Layout;
-use rustc_hash::FxHashMap;
-use sets::{SetId, Sets, Signed};
+use meaning::{Kind, Meaning};
+use names::Names;
+use order::Orders;
+use rustc_hash::{FxHashMap, FxHashSet};
+use satisfy::{Alternative, Goal};
+use scalars::{Scalars, Writing};
+use sets::{Literal, SetId, Sets, Sign};
+use states::{ArrayState, ObjectState, States};
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -57,34 +83,67 @@ use std::{
 /// What the parts of the lowering answer; the place is added at the end.
 type Lowered<T> = Result<T, SchemaErrorKind>;
 
-/// What is known about sets of schemas; grows as they are asked about.
+/// What is known about sets of values; grows as they are asked about.
 #[derive(Debug)]
 struct Analysis {
     model: Arc<Model>,
     /// For the constraint as a whole, however many rules are lowered.
     fuel: Fuel,
+    /// How scalars are written where nothing else is said.
+    writing: Writing,
     sets: Sets,
-    languages: Languages,
-    /// Whether some value satisfies a set.
-    satisfiable: FxHashMap<SetId, bool>,
-    /// For sets that list values: those of them that satisfy the set.
-    listed: FxHashMap<SetId, Arc<[ValueId]>>,
-    /// The canonical texts of the values that a schema lists.
-    enumerations: FxHashMap<SchemaId, Arc<HashSet<Box<[u8]>>>>,
+    names: Names,
+    facts: Facts,
+    scalars: Scalars,
+    keys: KeyTable,
+    orders: Orders,
+    states: States,
+    known: Known,
+    /// Of schemas that say the same as another one: that one.
+    same: FxHashMap<SchemaId, SchemaId>,
 }
 
-/// In which position a set is lowered.
+/// Answers, by question.
+#[derive(Debug, Default)]
+struct Known {
+    meanings: FxHashMap<(SetId, Kind), Meaning>,
+    compositions: FxHashMap<(SchemaId, Kind), SetId>,
+    alternatives: FxHashMap<(SetId, Kind), Arc<[Alternative]>>,
+    possible: FxHashMap<Goal, bool>,
+    /// Whether a value of the document is in a set.
+    answers: FxHashMap<(ValueId, SetId), bool>,
+    /// The canonical texts of the values that a schema lists.
+    enumerations: FxHashMap<SchemaId, Arc<HashSet<Box<[u8]>>>>,
+    /// Which branches can hold together: what is being asked at the moment.
+    asking: FxHashSet<(SetId, Kind)>,
+    /// How deep such questions are nested at the moment.
+    depth: usize,
+}
+
+/// Whether something was written before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Context {
-    /// As a whole value.
-    Value,
+enum Position {
+    /// Nothing in this container, and something must be.
+    First,
+    /// Something, and nothing more need be.
+    Later,
 }
 
 /// What a rule stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Target {
+    /// A whole value.
+    Value(SetId),
+    /// The members of an object from here on.
+    Members(ObjectState, Position),
+    /// The items of an array from here on.
+    Items(ArrayState, Position),
+}
+
+/// What identifies a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct RuleKey {
-    set: SetId,
-    context: Context,
+    target: Target,
     /// Open containers around it, where that changes the indentation; else 0.
     depth: u32,
 }
@@ -105,6 +164,7 @@ pub(crate) struct Lowerer {
     layout: Layout,
     limits: Limits,
     root: SetId,
+    may_refuse: bool,
     state: Mutex<State>,
 }
 
@@ -120,30 +180,112 @@ impl Lowerer {
         fuel: Fuel,
     ) -> Result<Self, SchemaError> {
         let model = Arc::new(model);
-        let mut analysis = Analysis {
-            model: model.clone(),
-            fuel,
-            sets: Sets::new(),
-            languages: Languages::new(limits.clone()),
-            satisfiable: FxHashMap::default(),
-            listed: FxHashMap::default(),
-            enumerations: FxHashMap::default(),
-        };
-        let root = analysis.sets.intern(&model, [Signed::positive(model.root())]);
-        match analysis.is_satisfiable(root) {
-            Ok(true) => {}
-            Ok(false) => {
-                return Err(model.error_at(model.root(), SchemaErrorKind::Unsatisfiable));
-            }
-            Err(kind) => return Err(model.error_at(model.root(), kind)),
-        }
+        let mut analysis = Analysis::new(model.clone(), &limits, fuel);
+        let root = analysis
+            .compare_schemas()
+            .map(|()| analysis.set_of(model.root(), Sign::Positive))
+            .and_then(|root| match analysis.is_satisfiable(root)? {
+                true => Ok(root),
+                false => Err(SchemaErrorKind::Unsatisfiable),
+            })
+            .map_err(|kind| model.error_at(model.root(), kind))?;
+        let may_refuse = analysis.may_refuse();
         let (ids, keys) = (FxHashMap::default(), FxHashMap::default());
         let state = Mutex::new(State { analysis, ids, keys, nodes: 0 });
-        Ok(Self { model, layout, limits, root, state })
+        Ok(Self { model, layout, limits, root, may_refuse, state })
+    }
+
+    /// Whether some rule could have to be refused for a keyword in it. Then it is better to lower
+    /// all rules than to find out in the middle of an output.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.may_refuse
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Analysis {
+    fn new(model: Arc<Model>, limits: &Limits, fuel: Fuel) -> Self {
+        let writing = match model.choices.spelling {
+            Spelling::Minimal => Writing::Minimal,
+            Spelling::Any => Writing::Any,
+        };
+        Self {
+            model,
+            fuel,
+            writing,
+            sets: Sets::new(),
+            names: Names::default(),
+            facts: Facts::new(),
+            scalars: Scalars::new(limits.clone()),
+            keys: KeyTable::default(),
+            orders: Orders::new(),
+            states: States::default(),
+            known: Known::default(),
+            same: FxHashMap::default(),
+        }
+    }
+
+    /// Whether some schema, taken by itself, has a keyword that is refused there.
+    fn may_refuse(&mut self) -> bool {
+        let model = self.model.clone();
+        let everywhere = model.choices.distinct_keys == DistinctKeys::Everywhere;
+        model.all_keywords().any(|(schema, keywords)| {
+            let keys = keywords.object.as_ref().is_some_and(|object| {
+                (everywhere || object.count.min > 1) && model.has_key_patterns()
+            });
+            let items = keywords.array.as_ref().is_some_and(|array| array.unique);
+            keys || items && {
+                let set = self.set_of(schema, Sign::Positive);
+                let found = self.is_satisfiable_as(set, Kind::Array);
+                matches!(found, Err(SchemaErrorKind::Unsupported { .. }))
+            }
+        })
+    }
+
+    /// The schemas that a set is a formula over.
+    fn schemas(&self, set: SetId) -> impl Iterator<Item = (SchemaId, Sign)> + '_ {
+        self.sets.atoms(set).into_iter().filter_map(|(_, literal)| match literal {
+            Literal::Schema(schema, sign) => Some((schema, sign)),
+            _ => None,
+        })
+    }
+
+    /// A schema that has to do with a rule, for errors.
+    fn place_of(&self, target: Target) -> Option<SchemaId> {
+        let facts: FactsId = match target {
+            Target::Value(set) => return self.schemas(set).next().map(|(schema, _)| schema),
+            Target::Members(state, _) => state.facts,
+            Target::Items(state, _) => state.facts,
+        };
+        self.facts.atoms(facts).into_iter().find_map(|(_, fact)| match fact {
+            Fact::Declared(schema) | Fact::Items(schema) | Fact::Among(schema) => Some(schema),
+            _ => None,
+        })
+    }
+
+    /// A set for people, in some `enough` bytes: the pointers of the schemas.
+    fn describe(&self, set: SetId, enough: usize) -> String {
+        let mut text = String::new();
+        for (schema, sign) in self.schemas(set) {
+            if !text.is_empty() {
+                text.push_str(" and ");
+            }
+            if sign == Sign::Negative {
+                text.push_str("not ");
+            }
+            text.push('#');
+            text.push_str(&self.model.pointer(schema));
+            if text.len() > enough {
+                break;
+            }
+        }
+        if text.is_empty() {
+            text.push_str(if set == SetId::TRUE { "any value" } else { "a listed value" });
+        }
+        text
     }
 }
 
@@ -157,15 +299,14 @@ impl LowerRule for Lowerer {
         let mut state = self.lock();
         let state = &mut *state;
         // The first rule ever asked for is the root: all others come from its body.
-        let root = RuleKey { set: self.root, context: Context::Value, depth: 0 };
+        let root = RuleKey { target: Target::Value(self.root), depth: 0 };
         let key = *state.keys.entry(rule).or_insert(root);
         state.ids.entry(key).or_insert(rule);
         Lowering::new(self, state, body, rules, key.depth)
             .and_then(|mut lowering| lowering.rule(key))
             .map_err(|kind| {
-                let members = state.analysis.sets.members(key.set);
-                let error = match members.first() {
-                    Some(first) => self.model.error_at(first.schema, kind),
+                let error = match state.analysis.place_of(key.target) {
+                    Some(schema) => self.model.error_at(schema, kind),
                     None => SchemaError::whole(kind),
                 };
                 LowerError { location: error.location, source: Arc::new(error.kind) }

@@ -5,8 +5,12 @@
 //! characters. *Any* spelling has every escape of RFC 8259 that stands for a character: a surrogate
 //! is escaped together with its partner, or not at all.
 
+mod escaped;
+
+use crate::model::Count;
+pub(super) use escaped::escaped;
 use formwork_automata::{
-    ByteSet, Dfa, Exhausted, Fuel, NfaBuilder, NfaStateId, StateId, determinize,
+    ByteSet, Counted, Dfa, Exhausted, Fuel, NfaBuilder, NfaStateId, StateId, determinize,
 };
 use std::sync::{Arc, LazyLock};
 
@@ -20,6 +24,14 @@ pub(super) static PLAIN_STRING: LazyLock<Arc<Dfa>> =
 /// A whole string in any spelling, with its quotation marks.
 pub(super) static ANY_STRING: LazyLock<Arc<Dfa>> =
     LazyLock::new(|| build(|nfa, from, to| string(nfa, &ANY_CHARACTER, from, to)));
+
+/// Every text: any characters.
+pub(super) static ANY_TEXT: LazyLock<Arc<Dfa>> = LazyLock::new(|| {
+    build(|nfa, from, to| {
+        nfa.characters(from, &[('\0', char::MAX)], from)?;
+        nfa.empty(from, to)
+    })
+});
 
 type Built = Result<(), Exhausted>;
 
@@ -39,6 +51,15 @@ pub(super) fn automaton(
     pour(&mut nfa, from, to)?;
     let nfa = nfa.finish(from, to);
     Ok(determinize(&nfa, fuel)?.canonical())
+}
+
+/// The canonical automaton of a finite set of texts, in any order.
+pub(super) fn words<S: AsRef<[u8]>>(
+    words: impl IntoIterator<Item = S>,
+    fuel: &mut Fuel,
+) -> Result<Dfa, Exhausted> {
+    // It is minimal from the start: only the columns and the numbers of states are not canonical.
+    Ok(Dfa::from_strings(words, fuel)?.with_coarsest_classes().trimmed())
 }
 
 /// The letter of the short escape of a character, if it has one that is plain.
@@ -220,6 +241,42 @@ pub(super) fn has_length(
         }
         current = after_one_character(texts, &current, fuel)?;
         length = length.saturating_add(1);
+    }
+}
+
+/// Whether all texts of the language have a number of characters between `min` and `max`. Costs as
+/// [`has_length`].
+pub(super) fn has_only_lengths(
+    texts: &Dfa,
+    (min, max): (u32, Option<u32>),
+    fuel: &mut Fuel,
+) -> Result<bool, Exhausted> {
+    if max.is_some() && !texts.is_finite() {
+        return Ok(false);
+    }
+    let mut current = if texts.is_empty() { Vec::new() } else { vec![texts.start()] };
+    let mut length = 0_u32;
+    // Live states can be completed: those that are left beyond the longest length are too many.
+    while !current.is_empty() && (max.is_some() || length < min) {
+        fuel.steps(1 + current.len())?;
+        let accepting = current.iter().any(|&state| texts.is_accepting(state));
+        if accepting && length < min || max.is_some_and(|max| length > max) {
+            return Ok(false);
+        }
+        current = after_one_character(texts, &current, fuel)?;
+        length = length.saturating_add(1);
+    }
+    Ok(true)
+}
+
+/// The texts of so many characters. One to four states for each character.
+pub(super) fn unrolled(count: Count, fuel: &mut Fuel) -> Result<Dfa, Exhausted> {
+    let character =
+        automaton(|nfa, from, to| nfa.characters(from, &[('\0', char::MAX)], to), fuel)?;
+    match Counted::new(character, count.min, count.max) {
+        Ok(counted) => Ok(counted.unrolled(fuel)?.canonical()),
+        // So many there cannot be.
+        Err(_) => Ok(Dfa::never()),
     }
 }
 

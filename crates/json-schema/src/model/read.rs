@@ -1,77 +1,148 @@
-//! Reads the reachable part of a document as schemas.
+//! Reads the reachable part of the documents as schemas.
+
+mod parts;
+mod values;
 
 use super::{
-    ArrayKeywords, Bound, Count, Ignored, Interval, Keywords, Model, NumberKeywords,
-    ObjectKeywords, Schema, SchemaId, StringKeywords, Types, error_at,
+    Choices, Keywords, Model, Read, Schema, SchemaId, error_at,
+    notices::{Cause, Notices},
+    resources::{Dialect, ResourceId, Resources, Target},
+    scopes::{ScopeId, Scopes},
 };
 use crate::{
-    SchemaError, SchemaErrorKind,
-    decimal::Decimal,
-    document::{Children, Document, Member, Text, Value, ValueId},
-    keywords::{Outcome, Subject, keyword},
+    Leniency, Options, SchemaErrorKind, Unmentioned,
+    document::{Children, Document, Member, Value, ValueId},
+    keywords::{Keyword, Outcome, Subject, keyword},
 };
-use std::collections::HashSet;
+use formwork_automata::Fuel;
+use formwork_grammar::Limits;
+use rustc_hash::FxHashMap;
 
-/// Reads the schema at the root of the document, and all that it refers to.
+/// Reads the schema at the root of the document, and all that it refers to; documents that it
+/// refers to are appended.
 ///
 /// # Errors
 /// The first thing found wrong, with its place: a keyword refused or ill-typed, a reference that
-/// leads nowhere.
-pub(crate) fn read(document: Document) -> Result<Model, SchemaError> {
+/// leads nowhere; or a limit.
+pub(crate) fn read(
+    mut document: Document,
+    options: &Options,
+    limits: &Limits,
+    fuel: &mut Fuel,
+) -> Read<Model> {
+    let mut notices = Notices::default();
+    let resources = Resources::new(&mut document, options, (limits, fuel), &mut notices)?;
+    let root = resources.root();
+    let place = Place { value: ValueId::ROOT, resource: root, scope: ScopeId::EMPTY };
     let mut reader = Reader {
         ids: vec![None; document.len()],
+        scoped: FxHashMap::default(),
         schemas: Vec::new(),
-        values: Vec::new(),
-        references_stand_alone: references_stand_alone(&document),
-        ignored: None,
+        places: Vec::new(),
+        never: None,
+        scopes: Scopes::new(),
+        resources,
+        notices,
+        options,
+        place,
+        present: Vec::new(),
         document,
     };
-    let root = reader.schema(ValueId::ROOT);
-    while let Some(&value) = reader.values.get(reader.schemas.len()) {
-        let schema = reader.read(value)?;
+    let root = reader.enter(place, root);
+    let root = reader.schema_at(root);
+    while let Some(&place) = reader.places.get(reader.schemas.len()) {
+        let at_place = |reader: &Reader<'_>, kind: SchemaErrorKind| {
+            error_at(&reader.document, place.value, kind)
+        };
+        if reader.places.len() > limits.nodes {
+            return Err(at_place(&reader, SchemaErrorKind::Nodes { limit: limits.nodes }));
+        }
+        reader.place = place;
+        let steps = 1 + reader.document.children(place.value);
+        reader.resources.spend(&reader.document, place.value, steps)?;
+        let schema = reader.read()?;
         reader.schemas.push(schema);
     }
-    let Reader { document, mut schemas, values, ignored, .. } = reader;
+    let Reader { document, mut schemas, places, notices, .. } = reader;
     resolve_aliases(&mut schemas);
-    Ok(Model { document, schemas, values, root, ignored })
+    let warnings = notices.into_warnings(&document);
+    let values = places.into_iter().map(|place| place.value).collect();
+    Ok(Model { document, schemas, values, root, choices: Choices::of(options), warnings })
 }
 
-/// Whether a reference is all that counts in its schema: so it was up to draft 7. A schema without
-/// `$schema` is of the latest draft.
-fn references_stand_alone(document: &Document) -> bool {
-    let Some(dialect) = document.member(ValueId::ROOT, "$schema") else { return false };
-    let Value::String(dialect) = document.value(dialect) else { return false };
-    let dialect = document.text(dialect);
-    let draft = ["http://json-schema.org/draft-0", "https://json-schema.org/draft-0"]
-        .iter()
-        .find_map(|start| dialect.strip_prefix(start));
-    let draft = draft.map(|rest| rest.strip_suffix('#').unwrap_or(rest));
-    draft.is_some_and(|rest| ["3/schema", "4/schema", "6/schema", "7/schema"].contains(&rest))
+/// A value that is used as a schema, and how it was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    value: ValueId,
+    /// The innermost resource around it.
+    resource: ResourceId,
+    scope: ScopeId,
 }
 
-struct Reader {
+struct Reader<'o> {
     document: Document,
-    /// The schema at each value that is used as one.
+    resources: Resources<'o>,
+    scopes: Scopes,
+    notices: Notices,
+    options: &'o Options,
+    /// The schema at each value that is used as one in the empty scope.
     ids: Vec<Option<SchemaId>>,
-    /// Those read so far; the worklist is what `values` has beyond.
+    /// Those in other scopes.
+    scoped: FxHashMap<(ValueId, ScopeId), SchemaId>,
+    /// Those read so far; the worklist is what `places` has beyond.
     schemas: Vec<Schema>,
-    values: Vec<ValueId>,
-    /// Whether what stands beside a reference is without effect.
-    references_stand_alone: bool,
-    /// What was without effect for that reason.
-    ignored: Option<Ignored>,
+    places: Vec<Place>,
+    /// One that nothing satisfies, for what options forbid.
+    never: Option<SchemaId>,
+    /// What is being read.
+    place: Place,
+    /// The keywords that count there.
+    present: Vec<(&'static Keyword, ValueId)>,
 }
 
-type Read<T> = Result<T, SchemaError>;
-
-impl Reader {
-    /// The schema at a value, to be read if it has not been.
+impl Reader<'_> {
+    /// The schema at a value inside the one that is being read, to be read if it has not been.
     fn schema(&mut self, value: ValueId) -> SchemaId {
-        let next = u32::try_from(self.values.len()).expect("fewer schemas than values");
-        *self.ids[value.index()].get_or_insert_with(|| {
-            self.values.push(value);
-            SchemaId(next)
-        })
+        let resource = self.resources.within(self.place.resource, value);
+        let place = self.enter(Place { value, ..self.place }, resource);
+        self.schema_at(place)
+    }
+
+    /// A place in a resource, with the scope there.
+    fn enter(&mut self, place: Place, resource: ResourceId) -> Place {
+        let scope = self.scopes.enter(place.scope, resource, &self.resources);
+        Place { resource, scope, ..place }
+    }
+
+    fn schema_at(&mut self, place: Place) -> SchemaId {
+        let next = self.next_id();
+        let id = if place.scope == ScopeId::EMPTY {
+            // Documents may have been appended.
+            if place.value.index() >= self.ids.len() {
+                self.ids.resize(self.document.len(), None);
+            }
+            *self.ids[place.value.index()].get_or_insert(next)
+        } else {
+            *self.scoped.entry((place.value, place.scope)).or_insert(next)
+        };
+        if id == next {
+            self.places.push(place);
+        }
+        id
+    }
+
+    fn next_id(&self) -> SchemaId {
+        SchemaId(u32::try_from(self.places.len()).expect("fewer schemas than 2^32"))
+    }
+
+    /// A schema that nothing satisfies.
+    fn never(&mut self) -> SchemaId {
+        let next = self.next_id();
+        let id = *self.never.get_or_insert(next);
+        if id == next {
+            self.places.push(self.place);
+        }
+        id
     }
 
     fn error<T>(&self, value: ValueId, kind: impl Into<SchemaErrorKind>) -> Read<T> {
@@ -82,41 +153,49 @@ impl Reader {
         self.error(at, SchemaErrorKind::IllTyped { keyword, expected })
     }
 
-    fn read(&mut self, value: ValueId) -> Read<Schema> {
+    fn dialect(&self) -> &Dialect {
+        self.resources.dialect(self.place.resource)
+    }
+
+    /// The value of a keyword that counts in the schema that is being read.
+    fn get(&self, name: &'static str) -> Option<ValueId> {
+        let found = self.present.iter().find(|(row, _)| row.name == name);
+        found.map(|&(_, value)| value)
+    }
+
+    fn read(&mut self) -> Read<Schema> {
+        let value = self.place.value;
+        if self.never.is_some_and(|never| never.index() == self.schemas.len()) {
+            return Ok(Schema::Never);
+        }
         let children = match self.document.value(value) {
             Value::Boolean(true) => return Ok(Schema::Always),
             Value::Boolean(false) => return Ok(Schema::Never),
             Value::Object(children) => children,
             _ => return self.error(value, SchemaErrorKind::NotASchema),
         };
-        if self.references_stand_alone
+        if self.dialect().references_stand_alone()
             && let Some(reference) = self.document.member(value, "$ref")
         {
             self.ignore(children);
             return Ok(Schema::Alias(self.reference(reference)?));
         }
-        let subjects = self.subjects(self.document.members(children))?;
+        let subjects = self.subjects(children)?;
         let mut keywords = Keywords::default();
-        let has = |subject: Subject| subjects.contains(&Some(subject));
-        if has(Subject::Core) {
-            keywords.reference = self.core(value)?;
+        if subjects.has(Subject::Core) {
+            self.core(&mut keywords)?;
         }
-        if has(Subject::Any) {
-            self.any(value, &mut keywords)?;
+        if subjects.has(Subject::Any) {
+            self.any(&mut keywords)?;
         }
-        if has(Subject::Object) {
-            keywords.object = Some(self.object(value)?);
+        if subjects.has(Subject::Composition) {
+            self.composition(&mut keywords)?;
         }
-        if has(Subject::Array) {
-            keywords.array = Some(self.array(value)?);
-        }
-        if has(Subject::String) {
-            keywords.string = Some(self.string(value)?);
-        }
-        if has(Subject::Number) {
-            keywords.number = self.number(value)?;
-        }
-        let others = subjects.iter().flatten().any(|&subject| subject != Subject::Core);
+        self.parts(subjects, &mut keywords)?;
+        let others = subjects.without(Subject::Core) != Subjects::default()
+            || !keywords.all_of.is_empty()
+            || keywords.object.is_some()
+            || keywords.array.is_some();
         Ok(match keywords.reference {
             Some(target) if !others => Schema::Alias(target),
             None if !others => Schema::Always,
@@ -124,303 +203,163 @@ impl Reader {
         })
     }
 
-    /// The subjects that a schema has keywords of.
-    fn subjects(&self, members: &[Member]) -> Read<[Option<Subject>; 6]> {
-        let mut subjects = [None; 6];
-        for member in members {
-            match keyword(self.document.text(member.key)) {
-                Some((keyword, Outcome::Refused)) => {
-                    return self.error(member.value, SchemaErrorKind::Unsupported { keyword });
+    /// The parts about single types.
+    fn parts(&mut self, subjects: Subjects, keywords: &mut Keywords) -> Read<()> {
+        let names_type = |name: &str| match self.get("type").map(|at| self.document.value(at)) {
+            Some(Value::String(text)) => self.document.text(text) == name,
+            Some(Value::Array(items)) => self.document.items(items).iter().any(|&item| {
+                matches!(self.document.value(item),
+                    Value::String(text) if self.document.text(text) == name)
+            }),
+            _ => false,
+        };
+        let closed = |default| default == Unmentioned::Forbidden && self.dialect().is_users;
+        let objects = subjects.has(Subject::Object)
+            || closed(self.options.additional_properties_default) && names_type("object");
+        let arrays = subjects.has(Subject::Array)
+            || closed(self.options.additional_items_default) && names_type("array");
+        if objects {
+            keywords.object = Some(self.object()?);
+        }
+        if arrays {
+            keywords.array = Some(self.array()?);
+        }
+        if subjects.has(Subject::String) {
+            keywords.string = Some(self.string()?);
+        }
+        if subjects.has(Subject::Number) {
+            keywords.number = self.number()?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the keywords that count in a schema: the subjects that it has some of.
+    fn subjects(&mut self, children: Children) -> Read<Subjects> {
+        let mut subjects = Subjects::default();
+        self.present.clear();
+        for index in 0..children.len as usize {
+            let Member { key, value, .. } = self.document.members(children)[index];
+            let Some(row) = keyword(self.document.text(key)) else { continue };
+            if let Some(cause) = self.dialect().exclusion(row) {
+                if row.decides() {
+                    self.notices.add(cause, value, row.name);
                 }
-                Some((_, Outcome::Enforced(subject))) => subjects[subject as usize] = Some(subject),
-                Some((_, Outcome::Annotation)) | None => {}
+                continue;
+            }
+            match row.outcome {
+                Outcome::Annotation => {}
+                Outcome::Enforced(subject) | Outcome::Partly(subject) => {
+                    subjects = subjects.with(subject);
+                    self.present.push((row, value));
+                    let is_partly = row.outcome == Outcome::Partly(subject);
+                    if is_partly && self.options.lenient == Leniency::Relax {
+                        self.notices.add(Cause::Relaxed, value, row.name);
+                    }
+                }
             }
         }
         Ok(subjects)
     }
 
-    fn core(&mut self, schema: ValueId) -> Read<Option<SchemaId>> {
-        if let Some(id) = self.document.member(schema, "$id")
-            && schema != ValueId::ROOT
-        {
-            return self.error(id, SchemaErrorKind::Unsupported { keyword: "$id" });
+    fn core(&mut self, keywords: &mut Keywords) -> Read<()> {
+        for keyword in ["$id", "$anchor", "$dynamicAnchor"] {
+            if let Some(at) = self.get(keyword)
+                && !matches!(self.document.value(at), Value::String(_))
+            {
+                return self.ill_typed(at, keyword, "a string");
+            }
         }
         for keyword in ["$defs", "definitions"] {
-            if let Some(definitions) = self.document.member(schema, keyword) {
+            if let Some(definitions) = self.get(keyword) {
                 self.members(definitions, keyword)?;
             }
         }
-        let reference = self.document.member(schema, "$ref");
-        reference.map(|reference| self.reference(reference)).transpose()
+        let mut targets = Vec::new();
+        if let Some(at) = self.get("$ref") {
+            targets.push(self.reference(at)?);
+        }
+        for keyword in ["$dynamicRef", "$recursiveRef"] {
+            if let Some(at) = self.get(keyword) {
+                targets.push(self.dynamic_reference(at, keyword)?);
+            }
+        }
+        let mut targets = targets.into_iter();
+        keywords.reference = targets.next();
+        keywords.all_of = targets.collect();
+        Ok(())
     }
 
     /// The schema that a `$ref` leads to.
-    fn reference(&mut self, reference: ValueId) -> Read<SchemaId> {
-        let Value::String(text) = self.document.value(reference) else {
-            return self.ill_typed(reference, "$ref", "a string");
+    fn reference(&mut self, at: ValueId) -> Read<SchemaId> {
+        let target = self.target(at, "$ref")?;
+        Ok(self.target_schema(target))
+    }
+
+    /// The schema that a dynamic reference leads to: where a plain one would, unless that is a
+    /// dynamic anchor; then to the outermost of that name.
+    fn dynamic_reference(&mut self, at: ValueId, keyword: &'static str) -> Read<SchemaId> {
+        let mut target = match keyword {
+            "$recursiveRef" => {
+                let is_whole = matches!(self.document.value(at),
+                    Value::String(text) if self.document.text(text) == "#");
+                if !is_whole {
+                    return self.ill_typed(at, keyword, "\"#\"");
+                }
+                self.resources.recursive_target(self.place.resource)
+            }
+            _ => self.target(at, keyword)?,
         };
-        let target = self.resolve(reference, self.document.text(text))?;
-        Ok(self.schema(target))
+        if let Some(name) = target.dynamic
+            && let Some((value, resource)) = self.scopes.binding(self.place.scope, name)
+        {
+            target = Target { value, resource, ..target };
+        }
+        Ok(self.target_schema(target))
+    }
+
+    fn target(&mut self, at: ValueId, keyword: &'static str) -> Read<Target> {
+        let Value::String(text) = self.document.value(at) else {
+            return self.ill_typed(at, keyword, "a string");
+        };
+        let reference = self.document.text(text).to_owned();
+        let from = (at, self.place.resource);
+        self.resources.resolve(&mut self.document, from, &reference, &mut self.notices)
+    }
+
+    fn target_schema(&mut self, target: Target) -> SchemaId {
+        let place = Place { value: target.value, ..self.place };
+        let place = self.enter(place, target.resource);
+        self.schema_at(place)
     }
 
     /// Takes note of what has no effect in a schema that is a reference.
     fn ignore(&mut self, children: Children) {
         for member in self.document.members(children) {
-            let Some((keyword, outcome)) = keyword(self.document.text(member.key)) else {
-                continue;
-            };
-            if matches!(outcome, Outcome::Annotation | Outcome::Enforced(Subject::Core)) {
-                continue;
-            }
-            match &mut self.ignored {
-                Some(ignored) => ignored.count += 1,
-                first => *first = Some(Ignored { value: member.value, keyword, count: 1 }),
+            if let Some(row) = keyword(self.document.text(member.key))
+                && row.decides()
+            {
+                self.notices.add(Cause::BesideReference, member.value, row.name);
             }
         }
-    }
-
-    /// The value that a reference leads to: a JSON pointer (RFC 6901) as a URI fragment.
-    fn resolve(&self, at: ValueId, reference: &str) -> Read<ValueId> {
-        let pointer = match reference.strip_prefix('#') {
-            Some("") => return Ok(ValueId::ROOT),
-            Some(fragment) if fragment.starts_with('/') => &fragment[1..],
-            _ => {
-                let reference = reference.to_owned();
-                return self.error(at, SchemaErrorKind::RemoteReference { reference });
-            }
-        };
-        let target = pointer.split('/').try_fold(ValueId::ROOT, |value, token| {
-            let token = percent_decoded(token)?.replace("~1", "/").replace("~0", "~");
-            match self.document.value(value) {
-                Value::Object(_) => self.document.member(value, &token),
-                Value::Array(children) => {
-                    let canonical = token == "0" || !token.starts_with(['0', '+']);
-                    let index: usize = token.parse().ok().filter(|_| canonical)?;
-                    self.document.items(children).get(index).copied()
-                }
-                _ => None,
-            }
-        });
-        match target {
-            Some(target) => Ok(target),
-            None => {
-                let reference = reference.to_owned();
-                self.error(at, SchemaErrorKind::UnresolvableReference { reference })
-            }
-        }
-    }
-
-    fn any(&mut self, schema: ValueId, keywords: &mut Keywords) -> Read<()> {
-        if let Some(value) = self.document.member(schema, "type") {
-            keywords.types = self.types(value)?;
-        }
-        if let Some(value) = self.document.member(schema, "enum") {
-            keywords.enumeration = Some(self.items(value, "enum")?.into());
-        }
-        keywords.constant = self.document.member(schema, "const");
-        if let Some(value) = self.document.member(schema, "anyOf") {
-            keywords.any_of = self.schemas(value, "anyOf")?;
-        }
-        Ok(())
-    }
-
-    fn types(&self, value: ValueId) -> Read<Types> {
-        let one = |value: ValueId| match self.document.value(value) {
-            Value::String(text) => Types::named(self.document.text(text)),
-            _ => None,
-        };
-        let types = match self.document.value(value) {
-            Value::Array(children) if children.len > 0 => {
-                let mut items = self.document.items(children).iter();
-                items.try_fold(Types::NONE, |types, &item| Some(types.union(one(item)?)))
-            }
-            _ => one(value),
-        };
-        match types {
-            Some(types) => Ok(types),
-            None => self.ill_typed(value, "type", "the name of a type of JSON, or a list of such"),
-        }
-    }
-
-    fn object(&mut self, schema: ValueId) -> Read<ObjectKeywords> {
-        let mut object = ObjectKeywords::default();
-        if let Some(value) = self.document.member(schema, "properties") {
-            let members = self.members(value, "properties")?.to_vec();
-            let properties = members.iter().map(|member| (member.key, self.schema(member.value)));
-            object.properties = properties.collect();
-            let count = u32::try_from(members.len()).expect("fewer than 2^32 members");
-            let mut by_name: Vec<u32> = (0..count).collect();
-            let name = |index: u32| self.document.text(members[index as usize].key);
-            by_name.sort_unstable_by(|&a, &b| name(a).cmp(name(b)));
-            object.by_name = by_name.into();
-        }
-        if let Some(value) = self.document.member(schema, "required") {
-            object.required = self.required(value)?;
-        }
-        let additional = self.document.member(schema, "additionalProperties");
-        object.additional = additional.map(|value| self.schema(value));
-        Ok(object)
-    }
-
-    fn required(&self, value: ValueId) -> Read<Box<[Text]>> {
-        let mut seen = HashSet::new();
-        let mut names = Vec::new();
-        for &item in self.items(value, "required")? {
-            let Value::String(name) = self.document.value(item) else {
-                return self.ill_typed(item, "required", "a list of strings");
-            };
-            if seen.insert(self.document.text(name)) {
-                names.push(name);
-            }
-        }
-        Ok(names.into())
-    }
-
-    fn array(&mut self, schema: ValueId) -> Read<ArrayKeywords> {
-        let mut array = ArrayKeywords {
-            count: self.count(schema, "minItems", "maxItems")?,
-            ..ArrayKeywords::default()
-        };
-        if let Some(value) = self.document.member(schema, "uniqueItems") {
-            match self.document.value(value) {
-                Value::Boolean(false) => {}
-                Value::Boolean(true) => {
-                    let keyword = "uniqueItems";
-                    return self.error(value, SchemaErrorKind::Unsupported { keyword });
-                }
-                _ => return self.ill_typed(value, "uniqueItems", "true or false"),
-            }
-        }
-        let items = self.document.member(schema, "items");
-        if let Some(prefix) = self.document.member(schema, "prefixItems") {
-            // The specification wants one at least, but none is just as clear.
-            let prefix = self.items(prefix, "prefixItems")?.to_vec();
-            array.prefix = prefix.into_iter().map(|item| self.schema(item)).collect();
-        } else if let Some(items) = items
-            && let Value::Array(children) = self.document.value(items)
-        {
-            // Up to 2019-09 a list of schemas stands under `items`, what follows under
-            // `additionalItems`.
-            let prefix = self.document.items(children).to_vec();
-            array.prefix = prefix.into_iter().map(|item| self.schema(item)).collect();
-            let additional = self.document.member(schema, "additionalItems");
-            array.items = additional.map(|value| self.schema(value));
-            return Ok(array);
-        }
-        array.items = items.map(|value| self.schema(value));
-        Ok(array)
-    }
-
-    fn string(&self, schema: ValueId) -> Read<StringKeywords> {
-        let length = self.count(schema, "minLength", "maxLength")?;
-        let pattern = match self.document.member(schema, "pattern") {
-            None => None,
-            Some(value) => match self.document.value(value) {
-                Value::String(text) => Some(text),
-                _ => return self.ill_typed(value, "pattern", "a string"),
-            },
-        };
-        Ok(StringKeywords { length, pattern })
-    }
-
-    fn number(&self, schema: ValueId) -> Read<Option<NumberKeywords>> {
-        let mut interval = Interval::default();
-        let (bound, excluded) = self.bounds(schema, "minimum", "exclusiveMinimum")?;
-        interval.raise(bound);
-        interval.raise(excluded);
-        let (bound, excluded) = self.bounds(schema, "maximum", "exclusiveMaximum")?;
-        interval.reduce(bound);
-        interval.reduce(excluded);
-        Ok((interval != Interval::default()).then_some(NumberKeywords { interval }))
-    }
-
-    /// An inclusive and an exclusive bound; in draft 4 the second is a boolean on the first.
-    fn bounds(
-        &self,
-        schema: ValueId,
-        inclusive: &'static str,
-        exclusive: &'static str,
-    ) -> Read<(Option<Bound>, Option<Bound>)> {
-        let bound = |keyword: &'static str, inclusive: bool| -> Read<Option<Bound>> {
-            let Some(at) = self.document.member(schema, keyword) else { return Ok(None) };
-            let Value::Number(text) = self.document.value(at) else {
-                return self.ill_typed(at, keyword, "a number");
-            };
-            match Decimal::parse(self.document.text(text)) {
-                Some(value) => Ok(Some(Bound { value, inclusive })),
-                None => self.error(at, SchemaErrorKind::ExponentTooLarge),
-            }
-        };
-        let flag = self.document.member(schema, exclusive).map(|at| self.document.value(at));
-        match flag {
-            Some(Value::Boolean(excluded)) => Ok((bound(inclusive, !excluded)?, None)),
-            _ => Ok((bound(inclusive, true)?, bound(exclusive, false)?)),
-        }
-    }
-
-    fn count(&self, schema: ValueId, min: &'static str, max: &'static str) -> Read<Count> {
-        let count = |keyword: &'static str| -> Read<Option<(ValueId, u64)>> {
-            let Some(at) = self.document.member(schema, keyword) else { return Ok(None) };
-            let Value::Number(text) = self.document.value(at) else {
-                return self.ill_typed(at, keyword, "an integer that is not negative");
-            };
-            match Decimal::parse(self.document.text(text)) {
-                None => self.error(at, SchemaErrorKind::ExponentTooLarge),
-                Some(value) => match value.as_count() {
-                    Some(count) => Ok(Some((at, count))),
-                    None => self.ill_typed(at, keyword, "an integer that is not negative"),
-                },
-            }
-        };
-        let least = match count(min)? {
-            None => 0,
-            Some((at, least)) => match u32::try_from(least) {
-                Ok(least) => least,
-                Err(_) => return self.error(at, SchemaErrorKind::CountTooLarge { keyword: min }),
-            },
-        };
-        let most = count(max)?.and_then(|(_, most)| u32::try_from(most).ok());
-        Ok(Count { min: least, max: most })
-    }
-
-    fn members(&self, value: ValueId, keyword: &'static str) -> Read<&[Member]> {
-        match self.document.value(value) {
-            Value::Object(children) => Ok(self.document.members(children)),
-            _ => self.ill_typed(value, keyword, "an object"),
-        }
-    }
-
-    fn items(&self, value: ValueId, keyword: &'static str) -> Read<&[ValueId]> {
-        match self.document.value(value) {
-            Value::Array(children) => Ok(self.document.items(children)),
-            _ => self.ill_typed(value, keyword, "a list"),
-        }
-    }
-
-    /// A list of at least one schema.
-    fn schemas(&mut self, value: ValueId, keyword: &'static str) -> Read<Box<[SchemaId]>> {
-        let items = self.items(value, keyword)?.to_vec();
-        if items.is_empty() {
-            return self.ill_typed(value, keyword, "a list of at least one schema");
-        }
-        Ok(items.into_iter().map(|item| self.schema(item)).collect())
     }
 }
 
-/// Undoes percent-encoding (RFC 3986); none when that is not UTF-8 or not an encoding.
-fn percent_decoded(token: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(token.len());
-    let mut rest = token.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(if byte == b'%' {
-            let high = char::from(rest.next()?).to_digit(16)?;
-            let low = char::from(rest.next()?).to_digit(16)?;
-            u8::try_from(high * 16 + low).expect("two digits")
-        } else {
-            byte
-        });
+/// A set of subjects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Subjects(u8);
+
+impl Subjects {
+    fn has(self, subject: Subject) -> bool {
+        self.0 & 1 << subject as u8 != 0
     }
-    String::from_utf8(bytes).ok()
+
+    fn with(self, subject: Subject) -> Self {
+        Self(self.0 | 1 << subject as u8)
+    }
+
+    fn without(self, subject: Subject) -> Self {
+        Self(self.0 & !(1 << subject as u8))
+    }
 }
 
 /// Makes every alias lead to what is no alias; those in a circle are satisfied by nothing.

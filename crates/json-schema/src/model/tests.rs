@@ -1,52 +1,55 @@
 //! Models of small schemas, and the errors of ill-formed ones, by hand.
 
+mod oracle;
+mod references;
+
 use super::*;
-use crate::document;
+use crate::{Draft, FormatMode, SchemaErrorKind, SyntaxError, Unmentioned, document};
+use formwork_automata::CancellationToken;
 use formwork_grammar::Limits;
 
+fn try_model(text: &str, options: &Options) -> Result<Model, SchemaError> {
+    let limits = Limits::default();
+    let document = document::parse(text.as_bytes(), &limits).expect("JSON");
+    read(document, options, &limits, &mut limits.fuel(&CancellationToken::new()))
+}
+
 fn model(text: &str) -> Model {
-    let document = document::parse(text.as_bytes(), &Limits::default()).expect("JSON");
-    read(document).expect("a schema")
+    try_model(text, &Options::default()).expect("a schema")
 }
 
 /// Pointer and kind of the error of a schema.
 fn fault(text: &str) -> (String, SchemaErrorKind) {
-    let document = document::parse(text.as_bytes(), &Limits::default()).expect("JSON");
-    let error = read(document).expect_err("no schema");
+    fault_with(text, &Options::default())
+}
+
+fn fault_with(text: &str, options: &Options) -> (String, SchemaErrorKind) {
+    let error = try_model(text, options).expect_err("no schema");
     assert!(error.position.is_some());
     let Location::Pointer(pointer) = error.location else { panic!("no pointer") };
     (pointer, error.kind)
 }
 
 #[test]
-fn refused_keywords_are_named_wherever_the_root_leads() {
-    for (text, pointer, keyword) in [
-        (r#"{"allOf":[]}"#, "/allOf", "allOf"),
-        (r#"{"properties":{"a":{"items":{"not":{}}}}}"#, "/properties/a/items/not", "not"),
-        (
-            r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[true,{"oneOf":[]}]}}}"##,
-            "/$defs/a/anyOf/1/oneOf",
-            "oneOf",
-        ),
-        (r#"{"format":"date"}"#, "/format", "format"),
-        (r#"{"uniqueItems":true}"#, "/uniqueItems", "uniqueItems"),
-        (r#"{"items":{"$id":"x"}}"#, "/items/$id", "$id"),
-    ] {
-        let expected = (pointer.to_owned(), SchemaErrorKind::Unsupported { keyword });
-        assert_eq!(fault(text), expected, "{text}");
-    }
+fn what_may_be_dropped_is_announced() {
+    let text = r#"{"items":{"uniqueItems":true,"minItems":1}}"#;
+    assert!(warnings(text, &Options::default()).is_empty());
+    let options = Options { lenient: Leniency::Relax, ..Options::default() };
+    let expected = "/items/uniqueItems `uniqueItems`: not enforced wherever it would have been \
+        refused (places in this schema: 1)";
+    assert_eq!(warnings(text, &options), [expected]);
 }
 
 #[test]
 fn what_the_root_does_not_reach_may_say_what_it_likes() {
     model(
-        r#"{"$id":"x","$defs":{"a":{"allOf":3}},"title":7,"x-any":{"not":{}},"uniqueItems":false}"#,
+        r#"{"$id":"x","$defs":{"a":{"allOf":3}},"title":7,"x-any":{"not":3},"uniqueItems":false}"#,
     );
 }
 
 #[test]
 fn ill_typed_values_are_named() {
-    for (text, pointer, keyword) in [
+    for (text, pointer, name) in [
         (r#"{"type":"strin"}"#, "/type", "type"),
         (r#"{"type":[]}"#, "/type", "type"),
         (r#"{"type":["string",1]}"#, "/type", "type"),
@@ -64,12 +67,23 @@ fn ill_typed_values_are_named() {
         (r#"{"pattern":1}"#, "/pattern", "pattern"),
         (r#"{"$ref":1}"#, "/$ref", "$ref"),
         (r#"{"$defs":1}"#, "/$defs", "$defs"),
+        (r#"{"$id":1}"#, "/$id", "$id"),
+        (r#"{"$anchor":{}}"#, "/$anchor", "$anchor"),
+        (r##"{"$dynamicRef":1}"##, "/$dynamicRef", "$dynamicRef"),
         (r#"{"uniqueItems":0}"#, "/uniqueItems", "uniqueItems"),
+        (r#"{"multipleOf":0}"#, "/multipleOf", "multipleOf"),
+        (r#"{"multipleOf":-0.5}"#, "/multipleOf", "multipleOf"),
+        (r#"{"oneOf":[]}"#, "/oneOf", "oneOf"),
+        (r#"{"allOf":{}}"#, "/allOf", "allOf"),
+        (r#"{"format":true}"#, "/format", "format"),
+        (r#"{"patternProperties":[]}"#, "/patternProperties", "patternProperties"),
+        (r#"{"dependentRequired":{"a":"b"}}"#, "/dependentRequired/a", "dependentRequired"),
+        (r#"{"contains":true,"maxContains":-1}"#, "/maxContains", "maxContains"),
     ] {
         let (at, kind) = fault(text);
         assert_eq!(at, pointer);
         assert!(
-            matches!(kind, SchemaErrorKind::IllTyped { keyword: k, .. } if k == keyword),
+            matches!(kind, SchemaErrorKind::IllTyped { keyword: k, .. } if k == name),
             "{text} {kind:?}"
         );
     }
@@ -80,24 +94,6 @@ fn ill_typed_values_are_named() {
     assert_eq!(fault(r#"{"minItems":4294967296}"#), ("/minItems".to_owned(), large));
     let exponent = ("/minimum".to_owned(), SchemaErrorKind::ExponentTooLarge);
     assert_eq!(fault(r#"{"minimum":1e99999999999999999999}"#), exponent);
-}
-
-#[test]
-fn references_lead_somewhere_or_are_refused() {
-    for reference in ["#/$defs/b", "#/$defs/a/00", "#/$defs/a/2", "#/title/x", "#/%zz", "#/%ff"] {
-        let text = format!(r#"{{"$ref":"{reference}","$defs":{{"a":[true]}},"title":"t"}}"#);
-        let kind = SchemaErrorKind::UnresolvableReference { reference: reference.to_owned() };
-        assert_eq!(fault(&text), ("/$ref".to_owned(), kind));
-    }
-    for reference in ["other.json", "#anchor", "", "https://example.com/s#/a"] {
-        let kind = SchemaErrorKind::RemoteReference { reference: reference.to_owned() };
-        assert_eq!(fault(&format!(r#"{{"$ref":"{reference}"}}"#)), ("/$ref".to_owned(), kind));
-    }
-    let found = model(
-        r##"{"$ref":"#/$defs/a~1b%20%C3%A9/anyOf/0","$defs":{"a/b é":{"anyOf":[{"type":"null"}]}}}"##,
-    );
-    assert_eq!(found.pointer(found.root()), "/$defs/a~1b é/anyOf/0");
-    assert_eq!(found.keywords(found.root()).expect("keywords").types, Types::NULL);
 }
 
 #[test]
@@ -164,24 +160,35 @@ fn five_megabytes_are_read() {
     assert!(object.property(&model.document, "first").is_none());
 }
 
+/// The messages of the warnings about a schema, each behind its pointer.
+fn warnings(text: &str, options: &Options) -> Vec<String> {
+    let model = try_model(text, options).expect("a schema");
+    let line = |warning: &Warning| {
+        let Location::Pointer(pointer) = &warning.location else { panic!("no pointer") };
+        format!("{pointer} {}", warning.message)
+    };
+    model.warnings().iter().map(line).collect()
+}
+
 #[test]
 fn up_to_draft_7_nothing_counts_beside_a_reference() {
     let text = |dialect: &str| {
         format!(
             r##"{{"$schema":"{dialect}","definitions":{{"a":{{"type":"array"}}}},"properties":
-               {{"x":{{"$ref":"#/definitions/a","title":"t","maxItems":2,"allOf":3,"$id":"y"}}}}}}"##
+               {{"x":{{"$ref":"#/definitions/a","title":"t","maxItems":2,"minItems":"?"}}}}}}"##
         )
     };
     for dialect in [
-        "http://json-schema.org/draft-03/schema#",
         "http://json-schema.org/draft-04/schema",
         "https://json-schema.org/draft-06/schema#",
         "http://json-schema.org/draft-07/schema#",
+        "http://json-schema.org/draft-07/hyper-schema#",
     ] {
-        let model = model(&text(dialect));
-        let ignored = model.ignored().expect("two keywords");
-        assert_eq!((ignored.keyword, ignored.count), ("maxItems", 2), "{dialect}");
-        assert_eq!(model.document.pointer(ignored.value), "/properties/x/maxItems");
+        let text = text(dialect);
+        let model = model(&text);
+        let expected = "/properties/x/maxItems `maxItems`, `minItems`: no effect: before draft \
+            2019-09 whatever stands beside `$ref` is ignored (places in this schema: 2)";
+        assert_eq!(warnings(&text, &Options::default()), [expected]);
         let object = model.keywords(model.root()).and_then(|keywords| keywords.object.as_ref());
         let x = object.and_then(|object| object.property(&model.document, "x")).expect("declared");
         let target = model.keywords(x).expect("the target");
@@ -191,10 +198,69 @@ fn up_to_draft_7_nothing_counts_beside_a_reference() {
     for dialect in [
         "https://json-schema.org/draft/2019-09/schema",
         "https://json-schema.org/draft/2020-12/schema#",
-        "http://json-schema.org/draft-07/hyper-schema#",
         "http://json-schema.org/schema#",
     ] {
-        assert_eq!(fault(&text(dialect)).0, "/properties/x/allOf", "{dialect}");
+        assert_eq!(fault(&text(dialect)).0, "/properties/x/minItems", "{dialect}");
+    }
+}
+
+#[test]
+fn drafts_ignore_what_they_do_not_have_and_say_so() {
+    let text = r#"{"$schema":"http://json-schema.org/draft-04/schema#","const":1,"items":
+        {"if":3,"title":"t","x":1,"contentEncoding":"base64"}}"#;
+    let expected = "/const `const`, `if`: no effect: draft 4 has no such keyword (places in this \
+        schema: 2)";
+    assert_eq!(warnings(text, &Options::default()), [expected]);
+    let text = r#"{"const":1,"prefixItems":[true]}"#;
+    let options = Options { default_draft: Draft::Draft201909, ..Options::default() };
+    let expected = "/prefixItems `prefixItems`: no effect: draft 2019-09 has no such keyword \
+        (places in this schema: 1)";
+    assert_eq!(warnings(text, &options), [expected]);
+    let text = r#"{"$schema":"http://json-schema.org/draft-03/schema#"}"#;
+    let expected = "/$schema `http://json-schema.org/draft-03/schema#`: read as draft 4 (places \
+        in this schema: 1)";
+    assert_eq!(warnings(text, &Options::default()), [expected]);
+    let text = r#"{"$schema":"urn:unknown"}"#;
+    let expected = "/$schema `urn:unknown`: unknown as a metaschema: the default draft counts \
+        (places in this schema: 1)";
+    assert_eq!(warnings(text, &Options::default()), [expected]);
+}
+
+#[test]
+fn what_is_not_mentioned_can_be_forbidden() {
+    let closed = |text: &str, unmentioned: Unmentioned| {
+        let options = Options {
+            additional_properties_default: unmentioned,
+            additional_items_default: unmentioned,
+            ..Options::default()
+        };
+        let model = try_model(text, &options).expect("a schema");
+        let keywords = model.keywords(model.root());
+        let object = keywords.and_then(|keywords| keywords.object.as_ref());
+        let array = keywords.and_then(|keywords| keywords.array.as_ref());
+        let is_never =
+            |id: Option<SchemaId>| id.is_some_and(|id| matches!(model.schema(id), Schema::Never));
+        let object = object.is_some_and(|object| is_never(object.additional));
+        let array = array.is_some_and(|array| is_never(array.items));
+        (object, array)
+    };
+    use Unmentioned::{Allowed, Forbidden, ForbiddenBesideOthers};
+    for (text, beside, always) in [
+        (r#"{"properties":{"a":true}}"#, (true, false), (true, false)),
+        (r#"{"properties":{}}"#, (true, false), (true, false)),
+        (r#"{"type":"object"}"#, (false, false), (true, false)),
+        (r#"{"type":["null","array"]}"#, (false, false), (false, true)),
+        (r#"{"prefixItems":[true],"required":["a"]}"#, (false, true), (true, true)),
+        (r#"{"minItems":1}"#, (false, false), (false, true)),
+        (r#"{"properties":{},"additionalProperties":true}"#, (false, false), (false, false)),
+        (r#"{"properties":{},"additionalProperties":{}}"#, (false, false), (false, false)),
+        (r#"{"items":{}}"#, (false, false), (false, false)),
+        (r#"{"type":"string"}"#, (false, false), (false, false)),
+        ("{}", (false, false), (false, false)),
+    ] {
+        assert_eq!(closed(text, Allowed), (false, false), "{text}");
+        assert_eq!(closed(text, ForbiddenBesideOthers), beside, "{text}");
+        assert_eq!(closed(text, Forbidden), always, "{text}");
     }
 }
 
@@ -208,4 +274,23 @@ fn a_reference_that_stands_alone_may_be_the_root_or_a_circle() {
     assert_eq!(read.keywords(read.root()).expect("the target").types, Types::STRING);
     let circle = model(&format!(r##"{{{draft},"$ref":"#","type":"null"}}"##));
     assert!(matches!(circle.schema(circle.root()), Schema::Never));
+}
+
+#[test]
+fn formats_are_known_or_annotations() {
+    let text = r#"{"prefixItems":[{"format":"date"},{"format":"colour"},{"format":"colour"}]}"#;
+    let formats = |options: &Options| {
+        let model = try_model(text, options).expect("a schema");
+        let array = model.keywords(model.root()).and_then(|keywords| keywords.array.as_ref());
+        let items = array.expect("about arrays").prefix.iter();
+        let format = |&item: &SchemaId| model.keywords(item)?.string.as_ref()?.format;
+        items.map(format).collect::<Vec<_>>()
+    };
+    assert_eq!(formats(&Options::default()), [Format::named("date"), None, None]);
+    let expected = "/prefixItems/1/format `colour`: not enforced: an unknown format is an \
+        annotation (places in this schema: 2)";
+    assert_eq!(warnings(text, &Options::default()), [expected]);
+    let options = Options { format: FormatMode::Annotate, ..Options::default() };
+    assert_eq!(formats(&options), [None, None, None]);
+    assert!(warnings(text, &options).is_empty());
 }

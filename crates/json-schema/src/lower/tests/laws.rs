@@ -190,7 +190,7 @@ fn guided(schema: &Value, root: &Value, choices: &mut Vec<u8>, depth: u32) -> Va
 }
 
 /// The value as compact text, in every order of members; none when there are too many.
-fn orders(value: &Value) -> Option<Vec<String>> {
+pub(super) fn orders(value: &Value) -> Option<Vec<String>> {
     const MOST: usize = 3_000;
     let texts = match value {
         Value::Array(items) => {

@@ -1,9 +1,9 @@
 //! A recogniser by definition: for each node and place, all places where it can end. Slow, and
 //! recursive, but every line is a line of what the constructs mean.
 
-use formwork_grammar::{Body, ExprId, Grammar, Node, Repeat, RuleId};
+use formwork_grammar::{Body, ExprId, Grammar, Node, Permute, Repeat, RuleId, Uniqueness};
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     rc::Rc,
     sync::Arc,
 };
@@ -91,8 +91,63 @@ impl Recogniser<'_> {
                 }
                 ends
             }
+            Node::Permute(permute) => self.permute(rule, body, permute, at),
             other => panic!("no schema becomes {other:?}"),
         }
+    }
+
+    /// Every order of members and rest items: which were met, which keys, where one can be.
+    fn permute(
+        &mut self,
+        rule: RuleId,
+        body: &Arc<Body>,
+        permute: &Permute,
+        at: usize,
+    ) -> BTreeSet<usize> {
+        type Met = (BTreeSet<usize>, BTreeSet<Vec<u8>>, u32, usize);
+        let mut ends = BTreeSet::new();
+        let mut pending: Vec<Met> = vec![(BTreeSet::new(), BTreeSet::new(), 0, at)];
+        let mut seen: HashSet<Met> = HashSet::new();
+        while let Some(met) = pending.pop() {
+            if !seen.insert(met.clone()) {
+                continue;
+            }
+            let (members, keys, count, at) = met;
+            let required = permute.members.iter().enumerate().filter(|(_, member)| member.required);
+            if count >= permute.min && required.clone().all(|(index, _)| members.contains(&index)) {
+                ends.insert(at);
+            }
+            if permute.max == Some(count) {
+                continue;
+            }
+            let starts = match count {
+                0 => BTreeSet::from([at]),
+                _ => (*self.node(rule, body, permute.separator, at)).clone(),
+            };
+            for &start in &starts {
+                for (index, member) in permute.members.iter().enumerate() {
+                    if members.contains(&index) {
+                        continue;
+                    }
+                    let members = &members | &BTreeSet::from([index]);
+                    for &end in &*self.node(rule, body, member.expr, start) {
+                        pending.push((members.clone(), keys.clone(), count + 1, end));
+                    }
+                }
+                let Some(rest) = permute.rest else { continue };
+                for &middle in &*self.node(rule, body, rest.key, start) {
+                    let mut keys = keys.clone();
+                    let key = self.text[start..middle].to_vec();
+                    if rest.uniqueness == Uniqueness::Distinct && !keys.insert(key) {
+                        continue;
+                    }
+                    for &end in &*self.node(rule, body, rest.tail, middle) {
+                        pending.push((members.clone(), keys.clone(), count + 1, end));
+                    }
+                }
+            }
+        }
+        ends
     }
 
     fn after_all(
