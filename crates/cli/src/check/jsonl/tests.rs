@@ -140,6 +140,8 @@ fn options_reach_the_front_end_and_make_another_constraint() {
 #[test]
 fn the_last_constraint_is_kept_a_failed_one_too() {
     let mut judge = judge(Duration::from_secs(60));
+    // Kept alive, so that no address is used twice.
+    let mut alive = Vec::new();
     let mut ask = |spec: &str| {
         let line = json!({"frontend": "regex", "spec": spec, "input": "a"}).to_string();
         let answer = judge.answer(Line::Whole(line.as_bytes())).map_err(|error| error.to_string());
@@ -147,6 +149,7 @@ fn the_last_constraint_is_kept_a_failed_one_too() {
             .last
             .as_ref()
             .map(|kept| kept.compiled.clone().map(|c| Arc::as_ptr(&c).cast::<u8>()));
+        alive.extend(judge.last.as_ref().map(|kept| kept.compiled.clone()));
         (answer, kept)
     };
     let (_, first) = ask("a");
