@@ -52,6 +52,18 @@ fn the_earley_backend_obeys_every_law_on_many_grammars_with_tokens() {
     assert!(report.passed >= 3_000, "{report}");
 }
 
+/// The same with look-ahead: by itself, and beside all that is above.
+#[test]
+fn the_earley_backend_obeys_every_law_on_many_grammars_with_look_ahead() {
+    let beside = [Construct::Tokens, Construct::Languages, Construct::Permute, Construct::Distinct];
+    for constructs in [vec![], beside.to_vec()] {
+        let constructs = [vec![Construct::LookAhead], constructs].concat();
+        let report = on_many(&GrammarOptions { constructs, ..GrammarOptions::everything() });
+        assert!(report.is_clean(), "{report}");
+        assert!(report.passed >= 3_000, "{report}");
+    }
+}
+
 fn on_many(grammars: &GrammarOptions) -> Report {
     let of_seed = |seed| {
         let grammars = vec![grammars.clone()];

@@ -69,8 +69,8 @@ pub(crate) struct Check {
     pub(crate) file: Option<PathBuf>,
     /// Answer requests on standard input, a JSON object a line, until it ends.
     ///
-    /// A request is {"frontend": "json_schema" | "regex" | "choice", "spec": …, "options": {…},
-    /// "input": TEXT}; the answer {"ok": true, "accept": BOOL} or {"ok": false, "error": TEXT}.
+    /// A request is {"frontend": "json_schema" | "regex" | "choice" | "grammar" | "structural_tag",
+    /// "spec": …, "options": {…}, "input": TEXT}; the answer {"ok": true, "accept": BOOL} or {"ok": false, "error": TEXT}.
     /// Without "input": whether the constraint compiles. With "mode": "prefix": whether the input
     /// can be completed. Options on the command line hold for every request that does not set them.
     #[arg(long, conflicts_with = constraint::KIND)]

@@ -1,8 +1,14 @@
 //! The contract's side of this backend.
 
 use crate::{
-    boolean::fold, empty::has_empty_items, fixed::FixedIslands, pour::unsupported,
-    program::Program, session::Matcher, tables::Tables,
+    boolean::fold,
+    empty::has_empty_items,
+    fixed::FixedIslands,
+    pour::unsupported,
+    program::Program,
+    resolve::{has_look_ahead, without_look_ahead},
+    session::Matcher,
+    tables::Tables,
 };
 use formwork_automata::{ByteSet, Exhausted};
 use formwork_core::{
@@ -11,7 +17,7 @@ use formwork_core::{
     StructuredOutputGrammar, Unsupported, Vocabulary, Warning, tokens_of,
 };
 use formwork_grammar::{
-    BodyBuilder, GrammarBuilder, GrammarError, Location, Node,
+    Body, BodyBuilder, GrammarBuilder, GrammarError, Location, Node,
     passes::{self, Rules},
     regular::RegularError,
 };
@@ -54,6 +60,10 @@ impl StructuredOutputBackend for EarleyBackend {
                 let rules = passes::reach(grammar, limits)?;
                 check(&rules, vocabulary)?;
                 let rules = without_empty_sets(&rules, vocabulary)?;
+                let rules = match has_look_ahead(&rules) {
+                    true => without_look_ahead(&rules, limits, cancellation).map_err(budget)?,
+                    false => rules,
+                };
                 let unfolded = of_rules(&rules)?;
                 let islands = FixedIslands::of(vocabulary);
                 let rules =
@@ -84,7 +94,7 @@ impl StructuredOutputBackend for EarleyBackend {
 }
 
 /// Why a boolean node is no automaton.
-fn regular(error: RegularError) -> CompileError {
+pub(crate) fn regular(error: RegularError) -> CompileError {
     match error {
         RegularError::NotRegular { rule, why } => Unsupported::NotRegular { rule, why }.into(),
         RegularError::UnknownToken { name } => CompileError::UnknownToken { name },
@@ -94,6 +104,14 @@ fn regular(error: RegularError) -> CompileError {
         }
         RegularError::Exhausted(reason) => reason.into(),
         other => unreachable!("every refusal is named above: {other}"),
+    }
+}
+
+/// A budget that is used up is this backend's own.
+fn budget(error: CompileError) -> CompileError {
+    match error {
+        CompileError::Exhausted(reason) => regular(reason.into()),
+        error => error,
     }
 }
 
@@ -116,7 +134,7 @@ fn refusal(error: StepError) -> CompileError {
 fn check(rules: &Rules, vocabulary: &Vocabulary) -> Result<(), CompileError> {
     let unspellable: ByteSet = vocabulary.unspellable_bytes().iter().collect();
     for body in &rules.bodies {
-        for node in body.nodes() {
+        for node in emitted(body) {
             let construct = unsupported(node).or_else(|| {
                 let spelt = bytes(node).intersection(&unspellable).is_empty();
                 (!spelt).then_some("bytes that are no tokens of the vocabulary by themselves")
@@ -128,6 +146,18 @@ fn check(rules: &Rules, vocabulary: &Vocabulary) -> Result<(), CompileError> {
         }
     }
     Ok(())
+}
+
+/// The nodes that can stand for output: all but those of look-aheads.
+fn emitted(body: &Body) -> impl Iterator<Item = &Node> {
+    let mut is_emitted = vec![false; body.nodes().len()];
+    is_emitted[body.root().index()] = true;
+    for (id, node) in body.iter().rev() {
+        if is_emitted[id.index()] && !matches!(node, Node::LookAhead(_)) {
+            node.for_each_child(|child| is_emitted[child.index()] = true);
+        }
+    }
+    body.nodes().iter().zip(is_emitted).filter(|node| node.1).map(|node| node.0)
 }
 
 /// The same rules without token sets that hold no token.
@@ -158,7 +188,7 @@ fn bytes(node: &Node) -> ByteSet {
 }
 
 /// Rules as a grammar, numbered as they are.
-fn of_rules(rules: &Rules) -> Result<Grammar, GrammarError> {
+pub(crate) fn of_rules(rules: &Rules) -> Result<Grammar, GrammarError> {
     let mut builder = GrammarBuilder::new();
     let ids: Vec<_> = rules.names.iter().map(|name| builder.declare(name)).collect();
     for (&id, body) in ids.iter().zip(&rules.bodies) {

@@ -20,8 +20,9 @@
 //! the bytes of the token times the threads. Memory: what outputs have visited, up to a budget.
 //!
 //! # What it cannot do yet
-//! Look-ahead, token limits, unordered items that can be empty; vocabularies that lack a byte which
-//! the grammar has. They are refused by name.
+//! Token limits, unordered items that can be empty, look-ahead that is still open past a key which
+//! must differ from others; vocabularies that lack a byte which the grammar has. They are refused by
+//! name. Look-ahead is resolved when a grammar is compiled, so not in rules that are lowered late.
 //!
 //! # Invariants
 //! 1. Every thread can be completed: rules are productive, automata trimmed.
@@ -30,7 +31,7 @@
 //! 3. Whatever is in the tables never changes.
 //!
 //! # Reading order
-//! `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`,
+//! `conditions`, `texts`, `units`, `resolve`; then `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`,
 //! `closure`, `walker`, `items`, `tables`; then `fixed`, `walks`, `difference`, `inside`, `fill`; then
 //! `mask`, `machine`, `session`, `empty`, `backend`.
 
@@ -38,6 +39,7 @@ mod backend;
 mod boolean;
 mod closed;
 mod closure;
+mod conditions;
 mod counted;
 mod difference;
 mod empty;
@@ -50,10 +52,13 @@ mod mask;
 mod place;
 mod pour;
 mod program;
+mod resolve;
 mod session;
 mod states;
 mod symbols;
 mod tables;
+mod texts;
+mod units;
 mod unordered;
 mod walker;
 mod walks;

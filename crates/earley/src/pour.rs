@@ -104,6 +104,10 @@ impl<'p> Pouring<'p> {
                 self.edge(from, Edge::Token(set, to));
             }
             Node::Annotated { expr, .. } => self.pending.push((*expr, from, to)),
+            // What a compile finds, it resolves.
+            Node::LookAhead(_) => {
+                return Err(constraint("look-ahead in a rule that is lowered late"));
+            }
             other => return Err(constraint(unsupported(other).unwrap_or("an unknown construct"))),
         }
         Ok(())
@@ -244,7 +248,6 @@ impl<'p> Pouring<'p> {
 /// The construct that this backend lacks, if the node is one.
 pub(crate) fn unsupported(node: &Node) -> Option<&'static str> {
     match node {
-        Node::LookAhead(_) => Some("look-ahead"),
         Node::TokenLimit { .. } => Some("token limits"),
         _ => None,
     }

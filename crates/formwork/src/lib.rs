@@ -1,7 +1,7 @@
 //! Structured output for language models.
 //!
-//! Given a constraint (a JSON Schema, a regular expression, a list of choices) and a model's
-//! vocabulary, Formwork says at every decode step exactly which tokens may come next.
+//! Given a constraint (a JSON Schema, a regular expression, a grammar, a list of choices, a
+//! structural tag) and a model's vocabulary, Formwork says at every decode step exactly which tokens may come next.
 //!
 //! ```
 //! use formwork::{Compiler, Constraint, RowId, StartOptions, TokenId, Vocabulary};
@@ -31,7 +31,8 @@
 //!
 //! # Reading order
 //! [`Constraint`], [`Compiler`], [`backend`], [`FrontEndOptions`], [`StructuredOutputGrammar`]; then the crates behind them:
-//! [`grammar`], [`dfa`], [`json_schema`], [`regex`], [`choice`].
+//! [`grammar`], [`dfa`], [`earley`], [`json_schema`], [`regex`], [`choice`], [`ebnf`], [`lark`],
+//! [`structural_tag`].
 
 mod backends;
 mod compiler;
@@ -46,11 +47,14 @@ pub use formwork_choice as choice;
 pub use formwork_core::*;
 pub use formwork_dfa as dfa;
 pub use formwork_earley as earley;
+pub use formwork_ebnf as ebnf;
 pub use formwork_grammar as grammar;
 pub use formwork_json_schema as json_schema;
+pub use formwork_lark as lark;
 pub use formwork_mask as mask;
 pub use formwork_regex as regex;
+pub use formwork_structural_tag as structural_tag;
 pub use formwork_vocab as vocab;
 pub use lower::{ConstraintError, lower};
-pub use options::{FrontEndOption, FrontEndOptions, OptionError};
+pub use options::{FrontEndOption, FrontEndOptions, GrammarSyntax, OptionError};
 pub use prepare::{Prepared, prepare};

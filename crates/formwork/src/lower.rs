@@ -1,10 +1,13 @@
 //! From a constraint to a grammar: which front end reads what.
 
-use crate::FrontEndOptions;
+use crate::{FrontEndOptions, GrammarSyntax};
 use formwork_choice::ChoiceError;
 use formwork_core::{Constraint, Grammar, Limits};
+use formwork_ebnf::{EbnfError, EbnfErrorKind};
 use formwork_json_schema::{SchemaError, SchemaErrorKind};
+use formwork_lark::{LarkError, LarkErrorKind};
 use formwork_regex::{RegexError, RegexErrorKind};
+use formwork_structural_tag::{StructuralTagError, StructuralTagErrorKind};
 
 /// Why a constraint is not a grammar.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -19,6 +22,15 @@ pub enum ConstraintError {
     /// The list of choices is at fault.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
+    /// The grammar in GBNF or EBNF is at fault, or uses what is not supported.
+    #[error(transparent)]
+    Ebnf(#[from] Box<EbnfError>),
+    /// The grammar in Lark is at fault, or uses what is not supported.
+    #[error(transparent)]
+    Lark(#[from] Box<LarkError>),
+    /// The structural tag is at fault, or uses what is not supported.
+    #[error(transparent)]
+    StructuralTag(#[from] Box<StructuralTagError>),
     /// No front end reads this kind of constraint.
     #[error("constraints of kind `{key}` are not supported")]
     Kind {
@@ -32,17 +44,32 @@ impl ConstraintError {
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         match self {
-            Self::JsonSchema(error) => match &error.kind {
-                SchemaErrorKind::Unsupported { .. } | SchemaErrorKind::RemoteReference { .. } => {
-                    true
-                }
-                SchemaErrorKind::Pattern(error) => is_unsupported_pattern(&error.kind),
+            Self::JsonSchema(error) => is_unsupported_schema(&error.kind),
+            Self::Regex(error) => is_unsupported_pattern(&error.kind),
+            Self::Ebnf(error) => match &error.kind {
+                EbnfErrorKind::Regex(error) => is_unsupported_pattern(&error.kind),
                 _ => false,
             },
-            Self::Regex(error) => is_unsupported_pattern(&error.kind),
+            Self::Lark(error) => match &error.kind {
+                LarkErrorKind::Schema(error) => is_unsupported_schema(&error.kind),
+                _ => false,
+            },
+            Self::StructuralTag(error) => match &error.kind {
+                StructuralTagErrorKind::Schema(error) => is_unsupported_schema(&error.kind),
+                _ => false,
+            },
             Self::Choice(_) => false,
             Self::Kind { .. } => true,
         }
+    }
+}
+
+/// Whether a schema uses what is not enforced.
+fn is_unsupported_schema(kind: &SchemaErrorKind) -> bool {
+    match kind {
+        SchemaErrorKind::Unsupported { .. } | SchemaErrorKind::RemoteReference { .. } => true,
+        SchemaErrorKind::Pattern(error) => is_unsupported_pattern(&error.kind),
+        _ => false,
     }
 }
 
@@ -86,7 +113,28 @@ pub fn lower(
         }
         Constraint::Regex(pattern) => Ok(formwork_regex::compile(pattern, &options.regex, limits)?),
         Constraint::Choice(choices) => Ok(formwork_choice::compile(choices, limits)?),
+        Constraint::Grammar(text) => grammar(text, options, limits),
+        Constraint::StructuralTag(text) => {
+            Ok(formwork_structural_tag::compile(text, &options.structural_tag(), limits)
+                .map_err(Box::new)?)
+        }
         other => Err(ConstraintError::Kind { key: other.key() }),
+    }
+}
+
+fn grammar(
+    text: &str,
+    options: &FrontEndOptions,
+    limits: &Limits,
+) -> Result<Grammar, ConstraintError> {
+    let is_lark = match options.grammar {
+        GrammarSyntax::Detect => !text.contains("::="),
+        GrammarSyntax::Ebnf => false,
+        GrammarSyntax::Lark => true,
+    };
+    match is_lark {
+        true => Ok(formwork_lark::compile(text, &options.lark(), limits).map_err(Box::new)?),
+        false => Ok(formwork_ebnf::compile(text, &options.ebnf, limits).map_err(Box::new)?),
     }
 }
 
@@ -107,5 +155,28 @@ mod tests {
         assert!(refused(schema(r#"{"type": "string", "pattern": "a(?=b)"}"#)));
         assert!(!refused(schema(r#"{"type": 7}"#)));
         assert!(!refused(schema("{")));
+    }
+
+    #[test]
+    fn the_language_of_a_grammar_shows() {
+        let limits = Limits::default();
+        let lower = |text: &str| {
+            lower(&Constraint::Grammar(text.into()), &FrontEndOptions::default(), &limits)
+        };
+        assert!(lower("root ::= \"a\" | \"b\" root").is_ok());
+        assert!(lower("start: \"a\" | \"b\" start").is_ok());
+        assert!(matches!(lower("root ::= missing"), Err(ConstraintError::Ebnf(_))));
+        assert!(matches!(lower("start: missing"), Err(ConstraintError::Lark(_))));
+    }
+
+    #[test]
+    fn tags_are_read_with_the_options_of_what_they_embed() {
+        let tag = r#"{"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": "array"}}}"#;
+        let lowered = lower(
+            &Constraint::StructuralTag(tag.into()),
+            &FrontEndOptions::default(),
+            &Limits::default(),
+        );
+        assert!(lowered.is_ok());
     }
 }

@@ -8,9 +8,11 @@ use formwork_json_schema::{
     DistinctKeys, Draft, Fixed, FormatMode, Leniency, PropertyOrder, Separators, Spelling,
     Unmentioned, WhiteSpace,
 };
+use formwork_lark::{Ignored, Lexer, SubGrammar};
 use formwork_regex::{Case, Classes, Dialect, Dot, MatchMode};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Options of the front ends. By name: see [`FrontEndOptions::set`].
 #[derive(Clone, Debug, Default)]
@@ -20,6 +22,44 @@ pub struct FrontEndOptions {
     pub json_schema: formwork_json_schema::Options,
     /// For `regex`.
     pub regex: formwork_regex::Options,
+    /// In what a `grammar` is written.
+    pub grammar: GrammarSyntax,
+    /// For a `grammar` in GBNF or EBNF.
+    pub ebnf: formwork_ebnf::Options,
+    /// For a `grammar` in Lark; what it says about JSON Schemas gives way to `json_schema`.
+    pub lark: formwork_lark::Options,
+}
+
+/// In what a grammar is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GrammarSyntax {
+    /// EBNF when there is a `::=` in it, else Lark.
+    #[default]
+    Detect,
+    /// GBNF or EBNF; which of them is a matter of `ebnf`.
+    Ebnf,
+    /// Lark.
+    Lark,
+}
+
+impl FrontEndOptions {
+    /// For `structural_tag`: the options of what a tag embeds.
+    #[must_use]
+    pub fn structural_tag(&self) -> formwork_structural_tag::Options {
+        let mut options = formwork_structural_tag::Options::default();
+        options.json_schema = self.json_schema.clone();
+        options.regex = self.regex;
+        options.ebnf = self.ebnf.clone();
+        options
+    }
+
+    /// For Lark, schemas included.
+    pub(crate) fn lark(&self) -> formwork_lark::Options {
+        let mut options = self.lark.clone();
+        options.json = self.json_schema.clone();
+        options
+    }
 }
 
 /// Why an option could not be set; nothing has changed.
@@ -213,6 +253,55 @@ const OPTIONS: &[FrontEndOption] = &[
             Some(())
         },
     },
+    FrontEndOption {
+        name: "grammar",
+        values: "\"detect\", \"gbnf\", \"ebnf\", \"lark\"",
+        set: |options, value| {
+            let words = [
+                ("detect", (GrammarSyntax::Detect, formwork_ebnf::Dialect::Shared)),
+                ("gbnf", (GrammarSyntax::Ebnf, formwork_ebnf::Dialect::Gbnf)),
+                ("ebnf", (GrammarSyntax::Ebnf, formwork_ebnf::Dialect::XGrammar)),
+                ("lark", (GrammarSyntax::Lark, formwork_ebnf::Dialect::Shared)),
+            ];
+            (options.grammar, options.ebnf.dialect) = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "root_rule",
+        values: "\"root\", NAME",
+        set: |options, value| {
+            options.ebnf.root_rule = value.as_str()?.into();
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "lexer",
+        values: "\"exact\", \"greedy\"",
+        set: |options, value| {
+            let words = [("exact", Lexer::Exact), ("greedy", Lexer::Greedy)];
+            options.lark.lexer = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "ignored",
+        values: "\"between\", \"between_and_after\"",
+        set: |options, value| {
+            let words =
+                [("between", Ignored::Between), ("between_and_after", Ignored::BetweenAndAfter)];
+            options.lark.ignored = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
+        name: "named_grammars",
+        values: "{}, {NAME: {\"lark\": TEXT}, NAME: {\"json\": SCHEMA}, NAME: {\"regex\": REGEX}, …}",
+        set: |options, value| {
+            options.lark.grammars = named_grammars(value)?;
+            Some(())
+        },
+    },
 ];
 
 impl FrontEndOptions {
@@ -241,6 +330,12 @@ impl FrontEndOptions {
     /// | `case` | regex | `"sensitive"`, `"insensitive"`; see [`Case`] |
     /// | `dot` | regex | `"except_line_breaks"`, `"any"`; see [`Dot`] |
     /// | `classes` | regex | `"dialect"`, `"ascii"`, `"unicode"`; see [`Classes`] |
+    ///
+    /// | `grammar` | EBNF, Lark | `"detect"`, `"gbnf"`, `"ebnf"`, `"lark"`; see [`GrammarSyntax`] and [`formwork_ebnf::Dialect`] |
+    /// | `root_rule` | EBNF | `"root"`, or any name |
+    /// | `lexer` | Lark | `"exact"`, `"greedy"`; see [`Lexer`] |
+    /// | `ignored` | Lark | `"between"`, `"between_and_after"`; see [`Ignored`] |
+    /// | `named_grammars` | Lark | `{}`, `{NAME: {"lark": TEXT}, …}`, also `json` and `regex`; see [`SubGrammar`] |
     ///
     /// # Errors
     /// [`OptionError`], which lists what there is.
@@ -275,6 +370,26 @@ fn shown(value: &Value) -> Box<str> {
 fn word<T, const N: usize>(value: &Value, words: [(&str, T); N]) -> Option<T> {
     let text = value.as_str()?;
     words.into_iter().find_map(|(word, meaning)| (word == text).then_some(meaning))
+}
+
+fn named_grammars(value: &Value) -> Option<BTreeMap<String, SubGrammar>> {
+    let grammar = |value: &Value| {
+        let mut kinds = value.as_object()?.iter();
+        let (kind, text) = kinds.next()?;
+        let text = match text {
+            Value::String(text) => text.as_str().into(),
+            other => other.to_string().into(),
+        };
+        let grammar = match kind.as_str() {
+            "lark" => SubGrammar::Lark(text),
+            "json" => SubGrammar::JsonSchema(text),
+            "regex" => SubGrammar::Regex(text),
+            _ => return None,
+        };
+        kinds.next().is_none().then_some(grammar)
+    };
+    let named = value.as_object()?.iter();
+    named.map(|(name, value)| Some((name.clone(), grammar(value)?))).collect()
 }
 
 fn unmentioned(value: &Value) -> Option<Unmentioned> {

@@ -69,6 +69,9 @@ pub enum GrammarError {
     /// A rule could not be lowered.
     #[error(transparent)]
     Lower(#[from] LowerError),
+    /// A budget was used up while grammars were put together.
+    #[error(transparent)]
+    Exhausted(#[from] formwork_automata::Exhausted),
 }
 
 /// Something the user should know about a constraint that was accepted.

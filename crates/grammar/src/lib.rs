@@ -15,19 +15,22 @@
 //! nothing but [`Node::TokenLimit`] looks at them.
 //!
 //! # Reading order
-//! `node`, `permute`, `body`, `grammar`, `limits`, `location`, then `passes` (in the order in which
-//! they run) and `regular` (a regular grammar as one automaton).
+//! `node`, `permute`, `body`, `grammar`, `compose`, `limits`, `location`, then `passes` (in the order in which
+//! they run), `regular` (a regular grammar as one automaton) and `print` (a grammar as EBNF).
 
 mod body;
+mod compose;
 mod grammar;
 mod limits;
 mod location;
 mod node;
 pub mod passes;
 mod permute;
+pub mod print;
 pub mod regular;
 
 pub use body::{Body, BodyBuilder};
+pub use compose::{Part, PartId, Parts, Unsatisfiable, compose};
 pub use grammar::{
     Grammar, GrammarBuilder, GrammarError, LowerError, LowerRule, RuleAllocator, Warning,
 };

@@ -48,6 +48,19 @@ impl SourcePosition {
     }
 }
 
+impl Location {
+    /// Where this place of an embedded text is in the text around it, in which the embedded one
+    /// stands at `base`: pointers are joined, and otherwise `base` is all that can be said.
+    #[must_use]
+    pub fn within(&self, base: &Self) -> Self {
+        match (base, self) {
+            (Self::Whole, inner) => inner.clone(),
+            (Self::Pointer(base), Self::Pointer(inner)) => Self::Pointer(format!("{base}{inner}")),
+            _ => base.clone(),
+        }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,6 +106,17 @@ mod tests {
         assert_eq!(at(4), (2, 2));
         assert_eq!(at(3), (2, 1), "inside a character means its start");
         assert_eq!(at(99), (3, 1));
+    }
+
+    #[test]
+    fn places_of_embedded_texts_are_places_of_the_text_around_them() {
+        let pointer = |text: &str| Location::Pointer(text.into());
+        let text = Location::Text(SourcePosition::in_text("ab", 1, 1));
+        assert_eq!(pointer("/b").within(&pointer("/a")), pointer("/a/b"));
+        assert_eq!(Location::Whole.within(&pointer("/a")), pointer("/a"));
+        assert_eq!(pointer("/b").within(&Location::Whole), pointer("/b"));
+        assert_eq!(pointer("/b").within(&text), text);
+        assert_eq!(text.within(&pointer("/a")), pointer("/a"));
     }
 
     #[test]

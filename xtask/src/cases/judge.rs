@@ -106,6 +106,9 @@ const FRONT_ENDS: &[FrontEnd] = &[
     ("json_schema", |spec| Some(Constraint::JsonSchema(text_or_json(spec)?))),
     ("regex", |spec| Some(Constraint::Regex(serde_json::from_str(spec.get()).ok()?))),
     ("choice", |spec| Some(Constraint::Choice(serde_json::from_str(&text_or_json(spec)?).ok()?))),
+    ("gbnf", |spec| Some(Constraint::Grammar(serde_json::from_str(spec.get()).ok()?))),
+    ("ebnf", |spec| Some(Constraint::Grammar(serde_json::from_str(spec.get()).ok()?))),
+    ("lark", |spec| Some(Constraint::Grammar(serde_json::from_str(spec.get()).ok()?))),
     ("structural_tag", |spec| Some(Constraint::StructuralTag(text_or_json(spec)?))),
 ];
 

@@ -42,7 +42,7 @@ const WORDS: &[Word] = &[
     word("xgrammar", "any_order", |value, _| given(value, &[("property_order", "any")])),
     word("xgrammar", "json_format", |_, _| Meaning::NoCounterpart),
     word("xgrammar", "root_rule_name", |value, _| setting("root_rule", value.clone())),
-    word("xgrammar", "named_grammars", |value, _| setting("named_grammars", value.clone())),
+    word("xgrammar", "named_grammars", |value, _| named_grammars(value)),
     word("llguidance", "whitespace_flexible", |_, all| llguidance_white_space(all)),
     word("llguidance", "whitespace_pattern", |_, all| llguidance_white_space(all)),
     word("llguidance", "item_separator", |_, all| llguidance_white_space(all)),
@@ -56,7 +56,7 @@ const WORDS: &[Word] = &[
         given(value, &[("spelling", "any")])
     }),
     word("llguidance", "json_allowed_escapes", |_, _| Meaning::NoCounterpart),
-    word("llguidance", "named_grammars", |value, _| setting("named_grammars", value.clone())),
+    word("llguidance", "named_grammars", |value, _| named_grammars(value)),
     word("outlines", "whitespace_pattern", |value, _| white_space(json!({ "pattern": value }))),
     word("outlines", "closed_objects", closed_objects),
     word("outlines", "property_order", property_order),
@@ -69,10 +69,31 @@ const WORDS: &[Word] = &[
     }),
 ];
 
-/// What a source takes for granted in all its JSON Schema cases: jsts means values, however they
-/// are spelt and in whatever order their keys come.
-const ALWAYS: &[(&str, &[(&str, &str)])] =
-    &[("jsts", &[("property_order", "any"), ("spelling", "any")])];
+/// A source, a front end, and settings.
+type Always = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// What a source takes for granted in all its cases of a front end. jsts means values, however they
+/// are spelt and in whatever order their keys come; xgrammar's `.` is any character, its objects in
+/// structural tags have no keys but those that are declared, and what its Lark ignores may come last.
+const ALWAYS: &[Always] = &[
+    ("jsts", "json_schema", &[("property_order", "any"), ("spelling", "any")]),
+    ("xgrammar", "ebnf", &[("grammar", "ebnf"), ("dot", "any")]),
+    ("xgrammar", "lark", &[("grammar", "lark"), ("ignored", "between_and_after")]),
+    (
+        "xgrammar",
+        "structural_tag",
+        &[
+            ("grammar", "ebnf"),
+            ("dot", "any"),
+            ("additional_properties_default", CLOSED),
+            ("additional_items_default", CLOSED),
+        ],
+    ),
+    ("llguidance", "lark", &[("grammar", "lark")]),
+    ("llama.cpp", "lark", &[("grammar", "lark")]),
+    ("llama.cpp", "gbnf", &[("grammar", "gbnf")]),
+    ("kbnf", "gbnf", &[("grammar", "gbnf")]),
+];
 
 /// Closed where something is declared: an object, or array, without any is open everywhere.
 const CLOSED: &str = "forbidden_beside_others";
@@ -125,10 +146,10 @@ pub(super) fn front_end_options(
 }
 
 fn always(case: &Case) -> Vec<Setting> {
-    let sources = ALWAYS
+    let rows = ALWAYS
         .iter()
-        .filter(|(source, _)| *source == case.corpus() && case.frontend == "json_schema");
-    sources.flat_map(|(_, settings)| *settings).map(|&(name, value)| (name, value.into())).collect()
+        .filter(|(source, front_end, _)| *source == case.corpus() && *front_end == case.frontend);
+    rows.flat_map(|(.., settings)| *settings).map(|&(name, value)| (name, value.into())).collect()
 }
 
 fn meaning(source: &str, name: &str, value: &Value, all: &Map<String, Value>) -> Meaning {
@@ -138,6 +159,22 @@ fn meaning(source: &str, name: &str, value: &Value, all: &Map<String, Value>) ->
 
 fn setting(name: &'static str, value: Value) -> Meaning {
     Meaning::Settings(vec![(name, value)])
+}
+
+/// Named grammars: their front ends are those of the cases, by other names.
+fn named_grammars(value: &Value) -> Meaning {
+    let Some(named) = value.as_object() else { return Meaning::NoCounterpart };
+    let mut grammars = Map::new();
+    for (name, grammar) in named {
+        let kind = match grammar["frontend"].as_str() {
+            Some("lark") => "lark",
+            Some("json_schema") => "json",
+            Some("regex") => "regex",
+            _ => return Meaning::NoCounterpart,
+        };
+        grammars.insert(name.clone(), json!({ kind: grammar["spec"] }));
+    }
+    setting("named_grammars", Value::Object(grammars))
 }
 
 fn white_space(value: Value) -> Meaning {

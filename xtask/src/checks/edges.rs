@@ -63,9 +63,12 @@ const LIBRARIES: &[&str] = &[
     "formwork-mask",
     "formwork-automata",
     "formwork-choice",
+    "formwork-ebnf",
     "formwork-json-schema",
+    "formwork-lark",
     "formwork-regex",
     "formwork-slices",
+    "formwork-structural-tag",
     "formwork-dfa",
     "formwork-earley",
     "formwork-tokenizers",
@@ -74,6 +77,9 @@ const LIBRARIES: &[&str] = &[
 /// What a backend's tests may use: the suite that judges it, and front ends to write grammars with.
 const SUITE: Allowed =
     Only(&["formwork-conformance", "formwork-choice", "formwork-json-schema", "formwork-regex"]);
+
+/// What a front end's tests may use: the oracle, which needs a vocabulary.
+const MEMBERSHIP: Allowed = Only(&["formwork-conformance", "formwork-vocab"]);
 
 /// The direction of dependencies.
 pub(crate) const LAW: &[Row] = &[
@@ -93,6 +99,27 @@ pub(crate) const LAW: &[Row] = &[
         "formwork-json-schema",
         Only(&["formwork-grammar", "formwork-automata", "formwork-regex"]),
         NOTHING,
+    ),
+    row(
+        "formwork-ebnf",
+        Only(&["formwork-grammar", "formwork-automata", "formwork-regex"]),
+        MEMBERSHIP,
+    ),
+    row(
+        "formwork-lark",
+        Only(&["formwork-grammar", "formwork-automata", "formwork-regex", "formwork-json-schema"]),
+        MEMBERSHIP,
+    ),
+    row(
+        "formwork-structural-tag",
+        Only(&[
+            "formwork-grammar",
+            "formwork-automata",
+            "formwork-regex",
+            "formwork-json-schema",
+            "formwork-ebnf",
+        ]),
+        MEMBERSHIP,
     ),
     row(
         "formwork-core",

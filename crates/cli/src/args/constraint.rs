@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as ClapArgs, ValueEnum};
 use formwork::{Constraint, FrontEndOptions};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The name of the group of arguments that say what the constraint is.
 pub(crate) const KIND: &str = "constraint_kind";
@@ -16,6 +16,8 @@ pub(crate) fn required() -> ArgGroup {
         "regex",
         "choice",
         "json_object",
+        "grammar",
+        "structural_tag",
     ])
 }
 
@@ -34,6 +36,13 @@ pub(crate) struct Kind {
     /// Any JSON object.
     #[arg(long)]
     json_object: bool,
+    /// A file that holds a grammar, in GBNF, EBNF or Lark; `--option grammar=…` says in which where
+    /// that does not show.
+    #[arg(long, value_name = "FILE")]
+    grammar: Option<PathBuf>,
+    /// A file that holds a structural tag.
+    #[arg(long, value_name = "FILE")]
+    structural_tag: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -70,9 +79,13 @@ impl ConstraintArgs {
     pub(crate) fn constraint(&self) -> Result<Constraint> {
         let kind = &self.kind;
         if let Some(path) = &kind.schema {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the schema {}", path.display()))?;
-            return Ok(Constraint::JsonSchema(text));
+            return Ok(Constraint::JsonSchema(text_of(path, "schema")?));
+        }
+        if let Some(path) = &kind.grammar {
+            return Ok(Constraint::Grammar(text_of(path, "grammar")?));
+        }
+        if let Some(path) = &kind.structural_tag {
+            return Ok(Constraint::StructuralTag(text_of(path, "structural tag")?));
         }
         if let Some(pattern) = &kind.regex {
             return Ok(Constraint::Regex(pattern.clone()));
@@ -82,7 +95,10 @@ impl ConstraintArgs {
         }
         match kind.json_object {
             true => Ok(Constraint::JsonObject),
-            false => bail!("a constraint is needed: --schema, --regex, --choice or --json-object"),
+            false => bail!(
+                "a constraint is needed: --schema, --regex, --choice, --json-object, --grammar or \
+                 --structural-tag"
+            ),
         }
     }
 
@@ -109,6 +125,11 @@ impl OptionArgs {
         }
         Ok(options)
     }
+}
+
+fn text_of(path: &Path, what: &str) -> Result<String> {
+    std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the {what} {}", path.display()))
 }
 
 /// `NAME=VALUE`; what is not JSON is a string.

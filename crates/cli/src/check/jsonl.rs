@@ -31,6 +31,8 @@ const FRONT_ENDS: &[FrontEnd] = &[
     ("json_schema", |spec| Ok(Constraint::JsonSchema(schema(spec)?))),
     ("regex", |spec| Ok(Constraint::Regex(text(spec)?))),
     ("choice", |spec| Ok(Constraint::Choice(choices(spec)?))),
+    ("grammar", |spec| Ok(Constraint::Grammar(text(spec)?))),
+    ("structural_tag", |spec| Ok(Constraint::StructuralTag(schema(spec)?))),
 ];
 
 /// How many tokens are read between two looks at the clock.

@@ -18,4 +18,5 @@ mod reach;
 pub use analyze::{Analysis, Linearity, analyze};
 pub use factor::factor;
 pub use productive::prune_unproductive;
+pub(crate) use productive::{as_grammar, without_unproductive};
 pub use reach::{Rules, reach};

@@ -21,10 +21,27 @@ use formwork_automata::{Dfa, Exhausted, Fuel};
 /// # Errors
 /// [`Exhausted`] when the fuel is used up.
 pub fn prune_unproductive(rules: &Rules, fuel: &mut Fuel) -> Result<Rules, Exhausted> {
-    let productive = productive_rules(rules, fuel)?;
-    if productive.iter().all(|&productive| productive) {
+    let Some(pruned) = without_unproductive(rules, fuel)? else {
         // Nothing to drop but `Never` under an operator, which the constructors have dropped.
         return Ok(rules.clone());
+    };
+    let rules = reach(&as_grammar(pruned), &unlimited()).expect("nothing is lowered here");
+    debug_assert!(
+        rules.bodies.iter().skip(1).all(|body| body.nodes() != [Node::Never]),
+        "only the root can generate nothing"
+    );
+    Ok(rules)
+}
+
+/// The same rules, numbered as they are, without references to rules that generate nothing: their
+/// bodies, and no others, are `Never` alone. Nothing where there are none.
+pub(crate) fn without_unproductive(
+    rules: &Rules,
+    fuel: &mut Fuel,
+) -> Result<Option<Rules>, Exhausted> {
+    let productive = productive_rules(rules, fuel)?;
+    if productive.iter().all(|&productive| productive) {
+        return Ok(None);
     }
     let pruned = rules.try_map(|body| {
         let mut builder = BodyBuilder::new();
@@ -39,15 +56,11 @@ pub fn prune_unproductive(rules: &Rules, fuel: &mut Fuel) -> Result<Rules, Exhau
         })?;
         Ok(builder.finish(root))
     })?;
-    let rules = reach(&as_grammar(pruned), &unlimited()).expect("nothing is lowered here");
-    debug_assert!(
-        rules.bodies.iter().skip(1).all(|body| body.nodes() != [Node::Never]),
-        "only the root can generate nothing"
-    );
-    Ok(rules)
+    Ok(Some(pruned))
 }
 
-fn as_grammar(rules: Rules) -> Grammar {
+/// Rules as a grammar, numbered as they are.
+pub(crate) fn as_grammar(rules: Rules) -> Grammar {
     let mut builder = GrammarBuilder::new();
     let ids: Vec<RuleId> = rules.names.iter().map(|name| builder.declare(name)).collect();
     for (&id, body) in ids.iter().zip(rules.bodies) {

@@ -1,0 +1,47 @@
+//! What a grammar text means where dialects and callers differ.
+
+/// How a grammar text is read. Start from [`Options::default`] and set what differs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Options {
+    /// The rule that stands for the whole output. Default `root`.
+    pub root_rule: Box<str>,
+    /// Whose grammar language this is.
+    pub dialect: Dialect,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { root_rule: "root".into(), dialect: Dialect::default() }
+    }
+}
+
+impl Options {
+    /// These options with another dialect.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// These options with another root.
+    #[must_use]
+    pub fn with_root_rule(mut self, name: &str) -> Self {
+        self.root_rule = name.into();
+        self
+    }
+}
+
+/// Whose grammar language a text is in. All constructs are read in every dialect; the dialect
+/// decides only what the crate documentation lists under "Dialects".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// What both mean alike; what they read differently is refused.
+    #[default]
+    Shared,
+    /// llama.cpp's GBNF.
+    Gbnf,
+    /// XGrammar's EBNF.
+    XGrammar,
+}
