@@ -7,7 +7,7 @@ use formwork_ebnf::{EbnfError, EbnfErrorKind};
 use formwork_json_schema::{SchemaError, SchemaErrorKind};
 use formwork_lark::{LarkError, LarkErrorKind};
 use formwork_regex::{RegexError, RegexErrorKind};
-use formwork_structural_tag::{StructuralTagError, StructuralTagErrorKind};
+use formwork_structural_tag::{StructuralTagError, StructuralTagErrorKind, Style};
 
 /// Why a constraint is not a grammar.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -105,6 +105,12 @@ pub fn lower(
     limits: &Limits,
 ) -> Result<Grammar, ConstraintError> {
     match constraint {
+        Constraint::JsonSchema(schema) if options.style != Style::Json => {
+            let tag = options.structural_tag();
+            let lowered =
+                formwork_structural_tag::compile_schema(schema, options.style, &tag, limits);
+            Ok(lowered.map_err(Box::new)?)
+        }
         Constraint::JsonSchema(schema) => {
             Ok(formwork_json_schema::compile(schema, &options.json_schema, limits)?)
         }
@@ -167,6 +173,17 @@ mod tests {
         assert!(lower("start: \"a\" | \"b\" start").is_ok());
         assert!(matches!(lower("root ::= missing"), Err(ConstraintError::Ebnf(_))));
         assert!(matches!(lower("start: missing"), Err(ConstraintError::Lark(_))));
+    }
+
+    #[test]
+    fn a_style_writes_a_schema_in_its_own_way() {
+        let mut options = FrontEndOptions::default();
+        options.style = Style::QwenXml;
+        let schema =
+            |text: &str| lower(&Constraint::JsonSchema(text.into()), &options, &Limits::default());
+        assert!(schema(r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#).is_ok());
+        let error = schema("{").unwrap_err();
+        assert!(matches!(error, ConstraintError::StructuralTag(_)), "{error}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use formwork_json_schema::{
 };
 use formwork_lark::{Ignored, Lexer, SubGrammar};
 use formwork_regex::{Case, Classes, Dialect, Dot, MatchMode};
+use formwork_structural_tag::Style;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +21,9 @@ use std::collections::BTreeMap;
 pub struct FrontEndOptions {
     /// For `json` and `json_object`.
     pub json_schema: formwork_json_schema::Options,
+    /// How what a `json` schema describes is written: as JSON, or as the arguments of a tool are
+    /// written in some template.
+    pub style: formwork_structural_tag::Style,
     /// For `regex`.
     pub regex: formwork_regex::Options,
     /// In what a `grammar` is written.
@@ -205,6 +209,15 @@ const OPTIONS: &[FrontEndOption] = &[
         },
     },
     FrontEndOption {
+        name: "style",
+        values: "\"json\", \"qwen_xml\", \"minimax_xml\", \"minimax_m3_xml\", \"deepseek_xml\", \
+                 \"deepseek_v4_1_xml\", \"glm_xml\", \"cohere_xml\", \"kimi_k3_xml\"",
+        set: |options, value| {
+            options.style = Style::named(value.as_str()?)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
         name: "match",
         values: "\"whole\", \"search\"",
         set: |options, value| {
@@ -325,6 +338,7 @@ impl FrontEndOptions {
     /// | `lenient` | JSON Schema | `"refuse"`, `"relax"`; see [`Leniency`] |
     /// | `default_draft` | JSON Schema | `"draft2020-12"`, `"draft2019-09"`, `"draft7"`, `"draft6"`, `"draft4"` |
     /// | `documents` | JSON Schema | `{}`, `{URI: SCHEMA, …}`: what the schema may refer to, as JSON or as its text, which keeps all digits; nothing is fetched |
+    /// | `style` | JSON Schema | `"json"`, or a tool-call style; see [`Style`] |
     /// | `match` | regex | `"whole"`, `"search"`; see [`MatchMode`] |
     /// | `dialect` | regex | `"shared"`, `"ecma262"`; see [`Dialect`] |
     /// | `case` | regex | `"sensitive"`, `"insensitive"`; see [`Case`] |

@@ -40,7 +40,7 @@ const WORDS: &[Word] = &[
         given(value, &names.map(|name| (name, CLOSED)))
     }),
     word("xgrammar", "any_order", |value, _| given(value, &[("property_order", "any")])),
-    word("xgrammar", "json_format", |_, _| Meaning::NoCounterpart),
+    word("xgrammar", "json_format", |value, _| setting("style", value.clone())),
     word("xgrammar", "root_rule_name", |value, _| setting("root_rule", value.clone())),
     word("xgrammar", "named_grammars", |value, _| named_grammars(value)),
     word("llguidance", "whitespace_flexible", |_, all| llguidance_white_space(all)),
