@@ -177,8 +177,7 @@ mod tests {
 
     #[test]
     fn a_style_writes_a_schema_in_its_own_way() {
-        let mut options = FrontEndOptions::default();
-        options.style = Style::QwenXml;
+        let options = FrontEndOptions { style: Style::QwenXml, ..FrontEndOptions::default() };
         let schema =
             |text: &str| lower(&Constraint::JsonSchema(text.into()), &options, &Limits::default());
         assert!(schema(r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#).is_ok());
