@@ -67,7 +67,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`SchemaError`], with a JSON pointer and a position. A budget that is used up later is the
-/// [`LowerError`](formwork_grammar::LowerError) of the rule concerned: its location is a pointer,
+/// [`LowerError`] of the rule concerned: its location is a pointer,
 /// its source a [`SchemaErrorKind`].
 pub fn compile(
     schema: impl AsRef<[u8]>,
