@@ -19,7 +19,8 @@
 //!   metaschemas; dynamic ones to what they mean on each way that leads there. Nothing is fetched.
 //! - What is satisfied only because it is satisfied, is not.
 //! - Properties come in declared order, then what is only required, then all other keys; a declared
-//!   key occurs at most once.
+//!   key occurs at most once. What `allOf`, a reference and the like declare comes where that
+//!   keyword is written; lists that declare the same names in different orders are merged.
 //! - Strings that nothing but a length constrains may use any escape; all other strings, and all
 //!   keys, are spelled plainly: only `"`, `\` and control characters are escaped, as `\"`, `\\`,
 //!   `\b \f \n \r \t` or `\u00` and two lower-case digits.

@@ -23,6 +23,7 @@ mod notices;
 mod read;
 mod resources;
 mod scopes;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
@@ -302,6 +303,8 @@ pub(crate) struct Model {
     schemas: Vec<Schema>,
     /// Where each schema stands.
     values: Vec<ValueId>,
+    /// By schema: its place in the order of declaration.
+    sequence: Vec<u32>,
     root: SchemaId,
     pub(crate) choices: Choices,
     /// What the author may not have meant.
@@ -346,6 +349,12 @@ impl Model {
             Schema::Alias(target) => target,
             _ => id,
         }
+    }
+
+    /// A number by which schemas that speak of the same object come in the order in which a reader
+    /// meets what they declare.
+    pub(crate) fn sequence(&self, id: SchemaId) -> u32 {
+        self.sequence[self.canonical(id).index()]
     }
 
     /// What a schema says, aliases resolved.

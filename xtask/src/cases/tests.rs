@@ -73,7 +73,7 @@ fn every_outcome_is_told_from_the_others() {
         (json!({ "frontend": "verse", "spec": "x", "input": "17", "accept": false }), Skipped),
         (
             json!({ "frontend": "structural_tag", "spec": {}, "input": "17", "accept": false }),
-            Skipped,
+            RefusedToCompile,
         ),
         (json!({ "spec": {}, "options": { "sonnet": 1 }, "input": "17", "accept": true }), Skipped),
         (regex("a+", true), Right),
@@ -159,8 +159,10 @@ fn words_of_a_source_mean_options_of_ours() {
     assert_eq!(fixed_words(json!({ "any_whitespace": true, "separators": null })), any());
     let bounded = fixed_words(json!({ "any_whitespace": true, "max_whitespace_cnt": 3 }));
     assert_eq!(bounded, Ok(WhiteSpace::Bounded { max: 3 }));
-    let missing = fixed_words(json!({ "json_format": "cohere_xml" }));
-    assert_eq!(missing, Err(vec!["json_format".to_owned()]));
+    let styled = fixed_words(json!({ "json_format": "cohere_xml" }));
+    assert_eq!(styled, fixed(", ", ": ", None));
+    let missing = fixed_words(json!({ "json_format": "sonnet" }));
+    assert_eq!(missing, Err(vec!["style".to_owned()]));
 
     let separators = |flexible: bool, item: &str, key: &str| {
         of(
@@ -185,14 +187,13 @@ fn words_of_a_source_mean_options_of_ours() {
 
 #[test]
 fn options_that_we_do_not_have_may_be_left_out_but_words_without_a_counterpart_not() {
-    let options = |options: Value| {
-        let fields = json!({ "spec": {}, "source": "xgrammar/t", "options": options,
-            "compiles": true });
+    let options = |source: &str, options: Value| {
+        let fields = json!({ "spec": {}, "source": source, "options": options, "compiles": true });
         let corpora = corpora(&[fields]);
         front_end_options(&corpora.cases[0], UnknownOptions::LeaveOut).is_ok()
     };
-    assert!(options(json!({ "root_rule_name": { "no": "such value" } })));
-    assert!(!options(json!({ "json_format": "cohere_xml" })));
+    assert!(options("xgrammar/t", json!({ "root_rule_name": { "no": "such value" } })));
+    assert!(!options("llguidance/t", json!({ "coerce_one_of": true })));
 }
 
 #[test]

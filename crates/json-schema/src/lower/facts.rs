@@ -22,7 +22,7 @@ use crate::{
     document::{Value, ValueId},
     model::SchemaId,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Something about the inside of an object or array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -164,7 +164,7 @@ impl Analysis {
         mut left: impl FnMut(&mut Self, Fact) -> Lowered<Left>,
     ) -> Lowered<FactsId> {
         let mut changed: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-        for (id, fact) in self.facts.atoms(facts) {
+        for (id, fact) in self.facts.atoms(facts).iter().copied() {
             self.fuel.steps(1)?;
             let new = match left(self, fact)? {
                 Left::Same | Left::With(SetId::TRUE) => continue,
@@ -327,7 +327,7 @@ impl Analysis {
     /// The formula without what the names before a place of the order have settled.
     pub(super) fn trimmed(&mut self, facts: FactsId, order: OrderId, at: u32) -> Lowered<FactsId> {
         let mut settled: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-        for (id, fact) in self.facts.atoms(facts) {
+        for (id, fact) in self.facts.atoms(facts).iter().copied() {
             self.fuel.steps(1)?;
             let done = match fact {
                 Fact::Has(name) | Fact::Lacks(name) | Fact::Under(name, _) => {
@@ -361,10 +361,12 @@ impl Analysis {
         }
         let mut ways: Vec<(SetId, FactsId)> = Vec::new();
         let mut pending = vec![(SetId::TRUE, derivative)];
+        let mut met: FxHashSet<(SetId, FactsId)> = FxHashSet::default();
         let mut chosen = false;
         while let Some((value, left)) = pending.pop() {
             let (value, left) = self.separated(value, left);
-            if left == Id::FALSE || value == SetId::FALSE {
+            // Alternatives that differ in what this value settles lead to the same.
+            if left == Id::FALSE || value == SetId::FALSE || !met.insert((value, left)) {
                 continue;
             }
             if value != SetId::TRUE && chosen && self.is_empty_at_sight(value)? {
@@ -409,7 +411,7 @@ impl Analysis {
                 left = self.facts.and(others);
             }
             let mut settled: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-            for (id, fact) in self.facts.atoms(left) {
+            for (id, fact) in self.facts.atoms(left).iter().copied() {
                 if let Fact::Value(set) = fact {
                     let both = self.sets.and([value, set]);
                     if both == SetId::FALSE || both == value {
@@ -431,7 +433,8 @@ impl Analysis {
         (value, left): (SetId, FactsId),
         pending: &mut Vec<(SetId, FactsId)>,
     ) -> Lowered<()> {
-        let asked = self.facts.atoms(left).into_iter().filter_map(|(id, fact)| match fact {
+        let atoms = self.facts.atoms(left);
+        let asked = atoms.iter().filter_map(|&(id, fact)| match fact {
             Fact::Value(set) => Some((set, id)),
             _ => None,
         });

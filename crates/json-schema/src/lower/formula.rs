@@ -11,7 +11,7 @@
 //! beside it (`a and (a or b)` is `a`, `a and (not a or b)` is `a and b`), and the other way round.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::{fmt, hash::Hash, marker::PhantomData};
+use std::{cell::RefCell, fmt, hash::Hash, marker::PhantomData, sync::Arc};
 
 /// What a formula is about.
 pub(super) trait Atom: Copy + Eq + Hash {
@@ -104,13 +104,18 @@ impl Connective {
 pub(super) struct Formulas<A> {
     nodes: Vec<Node<A>>,
     ids: FxHashMap<Node<A>, Id<A>>,
+    /// By formula. The derivatives of a formula ask for its atoms again and again.
+    atoms: RefCell<FxHashMap<Id<A>, Atoms<A>>>,
 }
+
+/// The atoms of a formula, with what they are as formulas.
+pub(super) type Atoms<A> = Arc<[(Id<A>, A)]>;
 
 impl<A: Atom> Formulas<A> {
     pub(super) fn new() -> Self {
         let nodes = vec![Node::True, Node::False];
         let ids = nodes.iter().cloned().zip([Id::TRUE, Id::FALSE]).collect();
-        Self { nodes, ids }
+        Self { nodes, ids, atoms: RefCell::default() }
     }
 
     pub(super) fn node(&self, id: Id<A>) -> &Node<A> {
@@ -265,15 +270,20 @@ impl<A: Atom> Formulas<A> {
         all
     }
 
-    /// The atoms that occur, each once, with what they are as formulas.
-    pub(super) fn atoms(&self, root: Id<A>) -> Vec<(Id<A>, A)> {
+    /// The atoms that occur, each once, with what they are as formulas. Remembered.
+    pub(super) fn atoms(&self, root: Id<A>) -> Atoms<A> {
+        if let Some(known) = self.atoms.borrow().get(&root) {
+            return known.clone();
+        }
         let below = self.below(&[root]).into_iter();
-        below
+        let atoms: Atoms<A> = below
             .filter_map(|id| match self.node(id) {
                 Node::Atom(atom) => Some((id, *atom)),
                 _ => None,
             })
-            .collect()
+            .collect();
+        self.atoms.borrow_mut().insert(root, atoms.clone());
+        atoms
     }
 
     /// The formula with some atoms replaced; those that are not listed stay.

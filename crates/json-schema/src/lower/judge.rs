@@ -106,7 +106,7 @@ impl Analysis {
         missing: &mut Missing,
     ) -> Lowered<bool> {
         let mut truths: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-        for (id, fact) in self.facts.atoms(facts) {
+        for (id, fact) in self.facts.atoms(facts).iter().copied() {
             let holds = match self.model.document.value(value) {
                 Value::Object(_) => self.member_fact(value, fact, missing)?,
                 _ => self.item_fact(value, fact, missing)?,

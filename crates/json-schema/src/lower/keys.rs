@@ -226,7 +226,7 @@ impl Analysis {
     /// them apart.
     pub(super) fn classes(&mut self, facts: FactsId, order: OrderId) -> Lowered<Arc<[ClassId]>> {
         let mut sets = BTreeSet::new();
-        for (_, fact) in self.facts.atoms(facts) {
+        for (_, fact) in self.facts.atoms(facts).iter().copied() {
             match fact {
                 Fact::EveryMember(keys, _) | Fact::SomeMember(keys, _) => {
                     sets.insert(keys);

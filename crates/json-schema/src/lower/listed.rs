@@ -83,7 +83,7 @@ impl Analysis {
     /// The formula with lists written out.
     fn unlisted(&mut self, facts: FactsId, kind: Kind) -> Lowered<FactsId> {
         let mut table: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-        for (id, fact) in self.facts.atoms(facts) {
+        for (id, fact) in self.facts.atoms(facts).iter().copied() {
             if let Fact::Among(schema) = fact {
                 let values = self.enumeration(schema, kind);
                 self.fuel.steps(values.len())?;

@@ -246,21 +246,22 @@ impl Analysis {
     }
 
     /// The schemas that a set is a formula over.
-    fn schemas(&self, set: SetId) -> impl Iterator<Item = (SchemaId, Sign)> + '_ {
-        self.sets.atoms(set).into_iter().filter_map(|(_, literal)| match literal {
+    fn schemas(&self, set: SetId) -> Vec<(SchemaId, Sign)> {
+        let schema = |&(_, literal): &(SetId, Literal)| match literal {
             Literal::Schema(schema, sign) => Some((schema, sign)),
             _ => None,
-        })
+        };
+        self.sets.atoms(set).iter().filter_map(schema).collect()
     }
 
     /// A schema that has to do with a rule, for errors.
     fn place_of(&self, target: Target) -> Option<SchemaId> {
         let facts: FactsId = match target {
-            Target::Value(set) => return self.schemas(set).next().map(|(schema, _)| schema),
+            Target::Value(set) => return self.schemas(set).first().map(|&(schema, _)| schema),
             Target::Members(state, _) => state.facts,
             Target::Items(state, _) => state.facts,
         };
-        self.facts.atoms(facts).into_iter().find_map(|(_, fact)| match fact {
+        self.facts.atoms(facts).iter().copied().find_map(|(_, fact)| match fact {
             Fact::Declared(schema) | Fact::Items(schema) | Fact::Among(schema) => Some(schema),
             _ => None,
         })

@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //! Each `properties` of a formula is a list of names. The order is a merge of all these lists that
-//! keeps every one of them, and where they leave it open, the one that was read first goes first;
-//! names that nothing declares come last. Where lists contradict each other, that decides as well.
+//! keeps every one of them, and where they leave it open, the one that stands first in the schema
+//! goes first (`Model::sequence`); names that nothing declares come last. Where lists contradict each other, that decides as well.
 
 use super::{
     Analysis, Lowered,
@@ -144,7 +144,7 @@ impl Analysis {
         let mut schemas = Vec::new();
         let mut objects = Vec::new();
         let mut loose = Vec::new();
-        for (_, fact) in self.facts.atoms(facts) {
+        for (_, fact) in self.facts.atoms(facts).iter().copied() {
             match fact {
                 Fact::Declared(schema) => schemas.push(schema),
                 Fact::Equals(value) => objects.push(value),
@@ -152,7 +152,7 @@ impl Analysis {
                 _ => {}
             }
         }
-        schemas.sort_unstable();
+        schemas.sort_unstable_by_key(|&schema| model.sequence(schema));
         objects.sort_unstable();
         loose.sort_unstable();
         let mut merge = Merge::default();

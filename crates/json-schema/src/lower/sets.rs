@@ -8,7 +8,7 @@
 //! out before.
 
 use super::{
-    formula::{Atom, Formulas, Id, Node},
+    formula::{Atom, Atoms, Formulas, Id, Node},
     keys::KeysId,
     names::NameId,
 };
@@ -85,7 +85,7 @@ impl Sets {
         self.formulas.node(id)
     }
 
-    pub(super) fn atoms(&self, id: SetId) -> Vec<(SetId, Literal)> {
+    pub(super) fn atoms(&self, id: SetId) -> Atoms<Literal> {
         self.formulas.atoms(id)
     }
 

@@ -213,7 +213,7 @@ impl Analysis {
     /// Whether the object without members satisfies the formula.
     pub(super) fn holds_without_members(&mut self, facts: FactsId) -> Lowered<bool> {
         let mut truths: FxHashMap<FactsId, FactsId> = FxHashMap::default();
-        for (id, fact) in self.facts.atoms(facts) {
+        for (id, fact) in self.facts.atoms(facts).iter().copied() {
             self.fuel.steps(1)?;
             let holds = match fact {
                 Fact::Declared(schema) => self.declares(schema)?.required.is_empty(),
@@ -241,7 +241,7 @@ impl Analysis {
             self.fuel.steps(1 + clause.len())?;
             let facts = self.facts.and(clause);
             let mut others = Others { min: 0, max: None, wanted: false, facts };
-            for (_, fact) in self.facts.atoms(facts) {
+            for (_, fact) in self.facts.atoms(facts).iter().copied() {
                 match fact {
                     Fact::AtLeast(least) => others.min = others.min.max(least),
                     Fact::AtMost(most) => {
@@ -311,7 +311,7 @@ impl Analysis {
             return known;
         }
         let atoms = self.facts.atoms(facts);
-        let last = atoms.into_iter().map(|(_, fact)| self.last_place_of(fact)).max();
+        let last = atoms.iter().map(|&(_, fact)| self.last_place_of(fact)).max();
         let last = last.unwrap_or(0);
         self.states.last_places.insert(facts, last);
         last

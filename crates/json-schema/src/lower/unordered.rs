@@ -166,7 +166,7 @@ impl Lowering<'_> {
     /// How many members at least and at most.
     fn counts(&self, facts: FactsId) -> (u32, Option<u32>) {
         let (mut min, mut max) = (0, None::<u32>);
-        for (_, fact) in self.analysis.facts.atoms(facts) {
+        for (_, fact) in self.analysis.facts.atoms(facts).iter().copied() {
             match fact {
                 Fact::AtLeast(least) => min = min.max(least),
                 Fact::AtMost(most) => max = Some(max.map_or(most, |max| max.min(most))),

@@ -8,6 +8,7 @@ use super::{
     notices::{Cause, Notices},
     resources::{Dialect, ResourceId, Resources, Target},
     scopes::{ScopeId, Scopes},
+    sequence::sequence,
 };
 use crate::{
     Leniency, Options, SchemaErrorKind, Unmentioned,
@@ -66,8 +67,10 @@ pub(crate) fn read(
     let Reader { document, mut schemas, places, notices, .. } = reader;
     resolve_aliases(&mut schemas);
     let warnings = notices.into_warnings(&document);
-    let values = places.into_iter().map(|place| place.value).collect();
-    Ok(Model { document, schemas, values, root, choices: Choices::of(options), warnings })
+    let values: Vec<ValueId> = places.into_iter().map(|place| place.value).collect();
+    let sequence = sequence(&document, &schemas, &values);
+    let choices = Choices::of(options);
+    Ok(Model { document, schemas, values, sequence, root, choices, warnings })
 }
 
 /// A value that is used as a schema, and how it was reached.

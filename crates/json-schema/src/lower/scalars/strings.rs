@@ -46,6 +46,10 @@ static NO_TEXT: LazyLock<Arc<Dfa>> = LazyLock::new(|| Arc::new(Dfa::never()));
 /// Several slices are made one automaton when unrolling them gives about so many states at most.
 const SMALL: usize = 1_000;
 
+/// How many texts are kept to be tried on formulas, and how long they may be.
+const MAX_WITNESSES: usize = 32;
+const MAX_WITNESS_BYTES: usize = 256;
+
 /// Texts by their number of characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Slice {
@@ -69,6 +73,8 @@ pub(super) struct Strings {
     /// Whether a formula is a finite set because lists of values in it must hold.
     finite: FxHashMap<NodeId, bool>,
     inhabited: FxHashMap<NodeId, bool>,
+    /// Texts that satisfied some formula: likely to satisfy the next one.
+    witnesses: Vec<Box<str>>,
     languages: FxHashMap<(NodeId, Writing), Arc<Dfa>>,
 }
 
@@ -89,6 +95,7 @@ impl Strings {
             slices: FxHashMap::default(),
             finite: FxHashMap::default(),
             inhabited: FxHashMap::default(),
+            witnesses: Vec::new(),
             languages: FxHashMap::default(),
         }
     }
@@ -104,7 +111,9 @@ impl Strings {
         }
         let inhabited = if self.is_finite(texts, id, fuel)? {
             !self.members(texts, id, 1, fuel)?.is_empty()
-        } else if is_evidently_inhabited(texts, id, &self.limits)? {
+        } else if is_evidently_inhabited(texts, id, &self.limits)?
+            || self.has_known_witness(texts, id, fuel)?
+        {
             true
         } else {
             let slices = self.slices(texts, id, fuel)?;
@@ -113,6 +122,7 @@ impl Strings {
                 let all = Arc::ptr_eq(slice, &ANY_TEXT);
                 if all || has_length(slice, (count.min, count.max), fuel)? {
                     found = true;
+                    self.remember_witness(slice);
                     break;
                 }
             }
@@ -120,6 +130,35 @@ impl Strings {
         };
         self.inhabited.insert(id, inhabited);
         Ok(inhabited)
+    }
+
+    /// Whether a text that satisfied another formula satisfies this one: no automaton is combined
+    /// to find that out, and of the formulas about one kind of string most share one.
+    fn has_known_witness(&mut self, texts: &Texts, id: NodeId, fuel: &mut Fuel) -> Lowered<bool> {
+        let order = texts.below(id);
+        let positions = positions(&order);
+        for at in (0..self.witnesses.len()).rev() {
+            let witness = std::mem::take(&mut self.witnesses[at]);
+            let holds = self.holds_in(texts, (&order, &positions), &witness, fuel);
+            self.witnesses[at] = witness;
+            if holds? {
+                // What helped last is asked first.
+                self.witnesses[at..].rotate_left(1);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn remember_witness(&mut self, texts: &Dfa) {
+        let word = texts.shortest_word();
+        let Some(text) = word.and_then(|word| text_of(&word)) else { return };
+        if text.len() <= MAX_WITNESS_BYTES && !self.witnesses.contains(&text) {
+            if self.witnesses.len() == MAX_WITNESSES {
+                self.witnesses.remove(0);
+            }
+            self.witnesses.push(text);
+        }
     }
 
     pub(super) fn holds(

@@ -43,6 +43,17 @@ fn properties_in_declared_order() {
 }
 
 #[test]
+fn what_composition_declares_comes_where_it_is_written() {
+    let schema = r##"{"definitions":{"base":{"properties":{"b":{},"c":{}}}},
+        "allOf":[{"$ref":"#/definitions/base"},{"properties":{"a":{}}}],
+        "properties":{"z":{}},
+        "anyOf":[{"properties":{"y":{}}},{"required":["a"]}]}"##;
+    let accepted = [r#"{"b":1,"c":2,"a":3,"z":4,"y":5,"x":6}"#, r#"{"c":2,"z":4}"#];
+    let refused = [r#"{"a":3,"b":1}"#, r#"{"z":4,"a":3}"#, r#"{"y":5,"z":4}"#];
+    check(schema, &accepted, &refused);
+}
+
+#[test]
 fn optional_properties_alone() {
     let schema = r#"{"type":"object","properties":{"a":{"const":1},"b":{"const":2},"c":{"const":3}},
         "additionalProperties":{"const":0}}"#;
