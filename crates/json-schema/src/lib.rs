@@ -55,6 +55,7 @@ pub use support::{Support, SupportOutcome, format_support, keyword_support, supp
 
 use formwork_automata::CancellationToken;
 use formwork_grammar::{BodyBuilder, Grammar, GrammarError, Limits, LowerError};
+use formwork_regex::RegexErrorKind;
 use lower::{Layout, Lowerer, pattern_options};
 use model::{Model, error_at};
 use std::sync::Arc;
@@ -118,14 +119,21 @@ pub fn json_object(options: &Options, limits: &Limits) -> Result<Grammar, Schema
     compile(br#"{"type":"object"}"#, options, limits)
 }
 
-/// Parses every pattern, without building its automaton.
+/// Parses every pattern, without building its automaton unless there is look-ahead in it.
 fn check_patterns(model: &Model, limits: &Limits) -> Result<(), SchemaError> {
     let options = pattern_options();
     for (value, pattern) in model.patterns() {
         let pattern = model.document.text(pattern);
-        formwork_regex::lower(pattern, &options, limits, &mut BodyBuilder::new()).map_err(
-            |error| error_at(&model.document, value, SchemaErrorKind::Pattern(Box::new(error))),
-        )?;
+        let lowered = formwork_regex::lower(pattern, &options, limits, &mut BodyBuilder::new());
+        let checked = match lowered {
+            Err(error) if error.kind == RegexErrorKind::LookAhead => {
+                formwork_regex::compile(pattern, &options, limits).map(drop)
+            }
+            other => other.map(drop),
+        };
+        checked.map_err(|error| {
+            error_at(&model.document, value, SchemaErrorKind::Pattern(Box::new(error)))
+        })?;
     }
     Ok(())
 }

@@ -103,8 +103,9 @@ pub enum RegexErrorKind {
         /// What stands between the braces.
         name: String,
     },
-    /// `(?=…)` or `(?!…)`.
-    #[error("look-ahead is not supported")]
+    /// `(?=…)` or `(?!…)` where what follows the pattern is not known, or beside an anchor that makes
+    /// its place unclear: `^` in it or right of it, `$` left of it.
+    #[error("look-ahead is not supported here")]
     LookAhead,
     /// `(?<=…)` or `(?<!…)`.
     #[error("look-behind is not supported")]

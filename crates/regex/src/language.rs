@@ -4,19 +4,26 @@
 //! Every construct is poured between two states of an NFA, by a worklist; subset construction and
 //! minimisation do the rest. Everything is paid from one budget, the caller's.
 
+use crate::look::Conditions;
 use formwork_automata::{Dfa, Exhausted, Fuel, NfaBuilder, NfaStateId, determinize};
-use formwork_grammar::{Body, ExprId, Node, Repeat};
+use formwork_grammar::{ExprId, Node, Repeat};
 
 /// An expression to be poured between two states.
 type Task = (ExprId, NfaStateId, NfaStateId);
 
-/// The canonical automaton of a body that [`crate::lower`] has made alone.
-pub(crate) fn automaton(body: &Body, fuel: &mut Fuel) -> Result<Dfa, Exhausted> {
+/// The canonical automaton of an expression that [`crate::lower`] has made, by the nodes of its
+/// body; look-aheads are marks in it.
+pub(crate) fn automaton<'b>(
+    node: impl Fn(ExprId) -> &'b Node,
+    root: ExprId,
+    conditions: &Conditions,
+    fuel: &mut Fuel,
+) -> Result<Dfa, Exhausted> {
     let mut nfa = NfaBuilder::new(fuel);
     let (start, accept) = (nfa.state()?, nfa.state()?);
-    let mut tasks = vec![(body.root(), start, accept)];
+    let mut tasks = vec![(root, start, accept)];
     while let Some((expr, from, to)) = tasks.pop() {
-        match &body[expr] {
+        match node(expr) {
             Node::Never => {}
             Node::Empty => nfa.empty(from, to)?,
             Node::Literal(bytes) => nfa.literal(from, bytes, to)?,
@@ -27,6 +34,7 @@ pub(crate) fn automaton(body: &Body, fuel: &mut Fuel) -> Result<Dfa, Exhausted> 
                 nfa.fuel().steps(choices.len())?;
                 tasks.extend(choices.iter().map(|&choice| (choice, from, to)));
             }
+            Node::LookAhead(_) => nfa.mark(from, conditions.mark(expr), to)?,
             Node::Repeat(repeat) => repetition(*repeat, (from, to), &mut nfa, &mut tasks)?,
             other => unreachable!("lowering a pattern makes no {other:?}"),
         }

@@ -18,8 +18,12 @@
 //! or brace is a literal, and ECMA-262 for `[]` (nothing) and `[^]` (anything). `\<` and `\>` are
 //! the characters. Brackets and operators in classes that would be read differently are refused.
 //!
+//! # Look-ahead
+//! `(?=…)` and `(?!…)` are resolved in the automaton (`look`): the language is as regular as without
+//! them. That needs to know what follows, so [`lower`], whose expression others embed, refuses them.
+//!
 //! # What is refused
-//! Look-around, backreferences, word boundaries, anchors at line breaks, atomic groups, possessive
+//! Look-behind, backreferences, word boundaries, anchors at line breaks, atomic groups, possessive
 //! quantifiers, conditionals, recursion, comments and verbose mode: each by name and place. See
 //! [`RegexErrorKind`].
 //!
@@ -31,17 +35,19 @@
 //!
 //! # Reading order
 //! `options`, `error`, `tree`, `parse` (`cursor`, `group`, `escape`, `class`, `sets`), `lower`,
-//! `characters`, `language`.
+//! `characters`, `language`, `look`.
 
 mod characters;
 mod error;
 mod language;
+mod look;
 mod lower;
 mod options;
 mod parse;
 mod tree;
 
 pub use error::{RegexError, RegexErrorKind};
+use look::Conditions;
 pub use options::{Case, Classes, Dialect, Dot, MatchMode, Options};
 
 use formwork_automata::{CancellationToken, Dfa, Fuel};
@@ -68,7 +74,8 @@ use formwork_grammar::{BodyBuilder, ExprId, Grammar, Limits, SourcePosition};
 /// the classes in it).
 pub fn compile(pattern: &str, options: &Options, limits: &Limits) -> Result<Grammar, RegexError> {
     let mut body = BodyBuilder::new();
-    let root = lower(pattern, options, limits, &mut body)?;
+    let mut fuel = limits.fuel(&CancellationToken::new());
+    let root = lower_with(pattern, options, limits, &mut body, &mut fuel)?;
     Ok(Grammar::of_body(body.finish(root)))
 }
 
@@ -78,7 +85,8 @@ pub fn compile(pattern: &str, options: &Options, limits: &Limits) -> Result<Gram
 /// Cost: as [`compile`]. The nodes that `body` already has count.
 ///
 /// # Errors
-/// As [`compile`]; the body then holds nodes that nothing refers to.
+/// As [`compile`], and [`RegexErrorKind::LookAhead`]; the body then holds nodes that nothing refers
+/// to.
 pub fn lower(
     pattern: &str,
     options: &Options,
@@ -86,7 +94,12 @@ pub fn lower(
     body: &mut BodyBuilder,
 ) -> Result<ExprId, RegexError> {
     let mut fuel = limits.fuel(&CancellationToken::new());
-    lower_with(pattern, options, limits, body, &mut fuel)
+    let tree = parse::parse(pattern, options, limits, &mut fuel)?;
+    if let Some(at) = tree.first_look {
+        let position = SourcePosition::in_text(pattern, at, "(?=".len());
+        return Err(RegexError { kind: RegexErrorKind::LookAhead, position });
+    }
+    lower_tree((pattern, &tree), options, limits, body, &mut fuel)
 }
 
 /// The canonical automaton of a pattern: minimal, and equal for equal languages. Counted
@@ -105,7 +118,8 @@ pub fn language(
 ) -> Result<Dfa, RegexError> {
     let mut body = BodyBuilder::new();
     let root = lower_with(pattern, options, limits, &mut body, fuel)?;
-    language::automaton(&body.finish(root), fuel)
+    let body = body.finish(root);
+    language::automaton(|expr| &body[expr], body.root(), &Conditions::default(), fuel)
         .map_err(|exhausted| whole(pattern, exhausted.into()))
 }
 
@@ -117,8 +131,18 @@ fn lower_with(
     fuel: &mut Fuel,
 ) -> Result<ExprId, RegexError> {
     let tree = parse::parse(pattern, options, limits, fuel)?;
+    lower_tree((pattern, &tree), options, limits, body, fuel)
+}
+
+fn lower_tree(
+    (pattern, tree): (&str, &tree::Tree),
+    options: &Options,
+    limits: &Limits,
+    body: &mut BodyBuilder,
+    fuel: &mut Fuel,
+) -> Result<ExprId, RegexError> {
     lower::Lowering::new(body, limits, fuel)
-        .pattern(&tree, options.mode)
+        .pattern(tree, options.mode)
         .map_err(|kind| whole(pattern, kind))
 }
 

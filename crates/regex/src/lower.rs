@@ -27,11 +27,12 @@
 //! it is extended. What is copied is paid in steps of fuel, and nodes are counted.
 
 use crate::{
-    MatchMode, RegexErrorKind as Kind, characters,
+    MatchMode, RegexErrorKind as Kind, characters, language,
+    look::Conditions,
     tree::{NodeId, Ranges, SetId, Tree, TreeNode},
 };
-use formwork_automata::Fuel;
-use formwork_grammar::{BodyBuilder, ExprId, Limits, Node};
+use formwork_automata::{Dfa, Fuel};
+use formwork_grammar::{BodyBuilder, ExprId, Limits, Node, Polarity};
 use regex_syntax::utf8::Utf8Sequences;
 use std::sync::Arc;
 
@@ -55,6 +56,8 @@ struct Parts {
     languages: [Option<ExprId>; 4],
     /// Whether the empty word is among them.
     nullable: [bool; 4],
+    /// Whether there is a look-ahead below.
+    looks: bool,
 }
 
 impl Parts {
@@ -78,6 +81,8 @@ pub(crate) struct Lowering<'a> {
     fuel: &'a mut Fuel,
     /// By number of the set, once it was needed.
     sets: Vec<Option<ExprId>>,
+    /// What the look-aheads ask for.
+    conditions: Conditions,
 }
 
 /// Byte sequences of two or more bytes up to which a set is written out as alternatives. JSON's
@@ -86,7 +91,7 @@ const MAX_SEQUENCES: usize = 12;
 
 impl<'a> Lowering<'a> {
     pub(crate) fn new(body: &'a mut BodyBuilder, limits: &'a Limits, fuel: &'a mut Fuel) -> Self {
-        Self { body, limits, fuel, sets: Vec::new() }
+        Self { body, limits, fuel, sets: Vec::new(), conditions: Conditions::default() }
     }
 
     /// The language of outputs that the pattern matches.
@@ -95,10 +100,7 @@ impl<'a> Lowering<'a> {
         let parts = self.tree(tree)?;
         let around = match mode {
             MatchMode::Whole => self.body.empty(),
-            MatchMode::Search => {
-                let any = self.body.characters(&[('\0', char::MAX)]);
-                self.body.repeat(any, 0, None)
-            }
+            MatchMode::Search => self.anything(),
         };
         let nothing = self.body.empty();
         let mut choices = Vec::new();
@@ -109,7 +111,48 @@ impl<'a> Lowering<'a> {
                 choices.push(self.seq(&[before, language, after])?);
             }
         }
-        self.alt(&choices)
+        let root = self.alt(&choices)?;
+        if self.conditions.is_empty() {
+            return Ok(root);
+        }
+        let language = self.resolved(root)?;
+        Ok(self.body.automaton(Arc::new(language)))
+    }
+
+    /// Any text.
+    fn anything(&mut self) -> ExprId {
+        let any = self.body.characters(&[('\0', char::MAX)]);
+        self.body.repeat(any, 0, None)
+    }
+
+    /// The language of an expression with the look-aheads in it taken at their word.
+    fn resolved(&mut self, expr: ExprId) -> Result<Dfa, Kind> {
+        let (body, conditions) = (&*self.body, &self.conditions);
+        let marked = language::automaton(|expr| body.node(expr), expr, conditions, self.fuel)?;
+        Ok(self.conditions.resolve(marked, self.fuel)?)
+    }
+
+    /// A look-ahead: it stands as such in the language, and is resolved when what follows is known.
+    fn look(&mut self, inner: Parts, polarity: Polarity) -> Result<Parts, Kind> {
+        if [START, BOTH].iter().any(|&need| inner.languages[need].is_some()) {
+            return Err(Kind::LookAhead);
+        }
+        let mut choices: Vec<ExprId> = inner.languages[END].into_iter().collect();
+        if let Some(begin) = inner.languages[NOTHING] {
+            let rest = self.anything();
+            choices.push(self.seq(&[begin, rest])?);
+        }
+        let begins = self.alt(&choices)?;
+        let begins = self.resolved(begins)?;
+        let expr = self.body.automaton(Arc::new(begins.clone()));
+        let look_ahead = self.body.look_ahead(expr, polarity);
+        match self.body.node(look_ahead) {
+            Node::Never => return Ok(Parts::default()),
+            Node::Empty => return Ok(Parts::plain(look_ahead, true)),
+            _ => {}
+        }
+        self.conditions.add(look_ahead, begins, polarity);
+        Ok(Parts { looks: true, ..Parts::plain(look_ahead, false) })
     }
 
     /// The languages of the root.
@@ -127,6 +170,7 @@ impl<'a> Lowering<'a> {
                 TreeNode::Set(set) => self.set(*set, &tree.sets[*set as usize])?,
                 TreeNode::Start => self.anchor(START),
                 TreeNode::End => self.anchor(END),
+                TreeNode::Look(node, look) => self.look(done[*node as usize], *look)?,
                 TreeNode::Seq(_) => self.concat(&leaves(tree, &spliced, index, &done))?,
                 TreeNode::Alt(_) => self.choice(&leaves(tree, &spliced, index, &done))?,
                 TreeNode::Repeat { node, min, max } => {
@@ -180,6 +224,7 @@ impl<'a> Lowering<'a> {
             }
             parts.nullable[need] = alternatives.iter().any(|choice| choice.nullable[need]);
         }
+        parts.looks = alternatives.iter().any(|choice| choice.looks);
         Ok(parts)
     }
 
@@ -208,7 +253,8 @@ impl<'a> Lowering<'a> {
         let languages: Option<Vec<ExprId>> = run.iter().map(|p| p.languages[NOTHING]).collect();
         let Some(languages) = languages else { return Ok(Parts::default()) };
         let nullable = run.iter().all(|parts| parts.nullable[NOTHING]);
-        Ok(Parts::plain(self.seq(&languages)?, nullable))
+        let looks = run.iter().any(|parts| parts.looks);
+        Ok(Parts { looks, ..Parts::plain(self.seq(&languages)?, nullable) })
     }
 
     /// One after the other, at least one with anchors.
@@ -218,6 +264,10 @@ impl<'a> Lowering<'a> {
         for (a, first) in NEEDS.map(|need| (need, left.languages[need])) {
             for (b, second) in NEEDS.map(|need| (need, right.languages[need])) {
                 let (Some(first), Some(second)) = (first, second) else { continue };
+                // The other side would have to be empty, and a look-ahead is so without being gone.
+                if has(a, END) && right.looks || has(b, START) && left.looks {
+                    return Err(Kind::LookAhead);
+                }
                 let (left_empty, right_empty) = (left.nullable[a], right.nullable[b]);
                 nullable[a | b] |= left_empty && right_empty;
                 let word = match (has(a, END), has(b, START)) {
@@ -229,7 +279,8 @@ impl<'a> Lowering<'a> {
                 choices[a | b].extend(word);
             }
         }
-        let mut parts = Parts { languages: [None; 4], nullable };
+        let looks = left.looks || right.looks;
+        let mut parts = Parts { languages: [None; 4], nullable, looks };
         for need in NEEDS {
             if !choices[need].is_empty() {
                 parts.languages[need] = Some(self.alt(&choices[need])?);
@@ -252,7 +303,7 @@ impl<'a> Lowering<'a> {
         let never = self.body.never();
         let plain = inner.languages[NOTHING];
         let around = plain.unwrap_or(never);
-        let mut parts = Parts::default();
+        let mut parts = Parts { looks: inner.looks, ..Parts::default() };
         // With no round, there is the empty word even where there is no other.
         if plain.is_some() || min == 0 {
             parts.languages[NOTHING] = Some(self.body.repeat(around, min, max));
@@ -260,6 +311,9 @@ impl<'a> Lowering<'a> {
         parts.nullable[NOTHING] = min == 0 || inner.nullable[NOTHING];
         if inner.is_plain() {
             return Ok(parts);
+        }
+        if inner.looks {
+            return Err(Kind::LookAhead);
         }
         let fills = |need: Need| {
             let mut met = NEEDS[..BOTH].iter().filter(|&&other| other & need == other);

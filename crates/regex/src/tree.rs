@@ -1,5 +1,6 @@
 //! What a pattern says, before anchors are resolved.
 
+use formwork_grammar::Polarity;
 use std::{ops::Range, sync::Arc};
 
 /// A node of a [`Tree`].
@@ -20,6 +21,8 @@ pub(crate) struct Tree {
     pub(crate) text: String,
     /// The distinct sets.
     pub(crate) sets: Vec<Ranges>,
+    /// Where in the pattern the first look-ahead stands.
+    pub(crate) first_look: Option<usize>,
 }
 
 /// One construct.
@@ -33,6 +36,8 @@ pub(crate) enum TreeNode {
     Start,
     /// Nothing, at the very end of the output.
     End,
+    /// Nothing, where what follows begins with the node, or does not.
+    Look(NodeId, Polarity),
     /// One after the other.
     Seq(Box<[NodeId]>),
     /// One of them.

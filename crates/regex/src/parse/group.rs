@@ -2,6 +2,7 @@
 
 use super::Parser;
 use crate::{Case, Dot, RegexError, RegexErrorKind as Kind};
+use formwork_grammar::Polarity;
 
 /// What a flag can change, from where it stands to the end of its group.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +23,14 @@ pub(super) enum Anchors {
 pub(super) enum Opened {
     /// A group, in which these flags hold.
     Group(Flags),
+    /// A look-ahead.
+    Look(Polarity),
     /// None: flags for the rest of the group in hand.
     Flags(Flags),
 }
 
 /// What is refused by its first characters.
-const REFUSED: [(&str, Kind); 10] = [
-    ("=", Kind::LookAhead),
-    ("!", Kind::LookAhead),
+const REFUSED: [(&str, Kind); 8] = [
     ("<=", Kind::LookBehind),
     ("<!", Kind::LookBehind),
     (">", Kind::AtomicGroup),
@@ -45,6 +46,11 @@ impl Parser<'_, '_> {
     pub(super) fn opening(&mut self, start: usize) -> Result<Opened, RegexError> {
         if !self.cursor.eat("?") || self.cursor.eat(":") {
             return Ok(Opened::Group(self.flags));
+        }
+        for (sign, look) in [("=", Polarity::Required), ("!", Polarity::Forbidden)] {
+            if self.cursor.eat(sign) {
+                return Ok(Opened::Look(look));
+            }
         }
         for (sign, kind) in REFUSED {
             if self.cursor.eat(sign) {

@@ -19,7 +19,7 @@ use crate::{
 use cursor::Cursor;
 use escape::{Escape, Place, QUOTED};
 use formwork_automata::Fuel;
-use formwork_grammar::Limits;
+use formwork_grammar::{Limits, Polarity};
 use group::{Anchors, Flags, Opened};
 use sets::{Name, Sets, Sign};
 
@@ -74,6 +74,7 @@ struct Group {
     start: usize,
     /// The flags that hold after it.
     outer: Flags,
+    look: Option<Polarity>,
     alternatives: Vec<NodeId>,
     sequence: Vec<NodeId>,
     last: Last,
@@ -93,7 +94,7 @@ enum Last {
 impl Group {
     fn new(start: usize, outer: Flags) -> Self {
         let (alternatives, sequence) = (Vec::new(), Vec::new());
-        Self { start, outer, alternatives, sequence, last: Last::Nothing }
+        Self { start, outer, look: None, alternatives, sequence, last: Last::Nothing }
     }
 }
 
@@ -202,16 +203,27 @@ impl Parser<'_, '_> {
                 self.group.last = Last::Nothing;
             }
             Opened::Group(flags) => {
-                if self.open.len() >= self.limits.nesting {
-                    let kind = Kind::Nesting { limit: self.limits.nesting };
-                    return Err(self.cursor.error_of(start, 1, kind));
-                }
-                self.flush_run()?;
-                let group = Group::new(start, self.flags);
-                self.open.push(std::mem::replace(&mut self.group, group));
+                self.nest(start)?;
                 self.flags = flags;
             }
+            Opened::Look(look) => {
+                self.nest(start)?;
+                self.group.look = Some(look);
+                self.tree.first_look.get_or_insert(start);
+            }
         }
+        Ok(())
+    }
+
+    /// Makes a new group the one in hand.
+    fn nest(&mut self, start: usize) -> Result<(), RegexError> {
+        if self.open.len() >= self.limits.nesting {
+            let kind = Kind::Nesting { limit: self.limits.nesting };
+            return Err(self.cursor.error_of(start, 1, kind));
+        }
+        self.flush_run()?;
+        let group = Group::new(start, self.flags);
+        self.open.push(std::mem::replace(&mut self.group, group));
         Ok(())
     }
 
@@ -219,11 +231,15 @@ impl Parser<'_, '_> {
         let Some(outer) = self.open.pop() else {
             return Err(self.cursor.error(start, Kind::UnopenedGroup));
         };
-        let node = self.finish_group()?;
+        let mut node = self.finish_group()?;
+        let look = self.group.look;
+        if let Some(look) = look {
+            node = self.node(TreeNode::Look(node, look))?;
+        }
         self.flags = self.group.outer;
         self.group = outer;
         self.group.sequence.push(node);
-        self.group.last = Last::Atom;
+        self.group.last = if look.is_some() { Last::Nothing } else { Last::Atom };
         Ok(())
     }
 

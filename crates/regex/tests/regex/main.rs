@@ -3,6 +3,7 @@
 mod dialects;
 mod errors;
 mod limits;
+mod look;
 mod oracle;
 
 use formwork_automata::{CancellationToken, Dfa};

@@ -15,6 +15,7 @@ use crate::{
     model::Count,
 };
 use formwork_grammar::{Body, BodyBuilder, ExprId, Limits, Node as Construct, Repeat};
+use formwork_regex::RegexErrorKind;
 
 /// There are more characters than that; so there are more texts of any length but 0.
 const MANY: usize = 1_000_000;
@@ -79,8 +80,12 @@ fn has_text(
     suffices: impl FnOnce(bool) -> bool,
 ) -> Lowered<bool> {
     let mut builder = BodyBuilder::new();
-    let root = formwork_regex::lower(pattern, &pattern_options(), limits, &mut builder)
-        .map_err(|error| SchemaErrorKind::Pattern(Box::new(error)))?;
+    let root = match formwork_regex::lower(pattern, &pattern_options(), limits, &mut builder) {
+        Ok(root) => root,
+        // That is up to its automaton.
+        Err(error) if error.kind == RegexErrorKind::LookAhead => return Ok(false),
+        Err(error) => return Err(SchemaErrorKind::Pattern(Box::new(error))),
+    };
     let body = builder.finish(root);
     if matches!(body.nodes(), [Construct::Never]) {
         return Ok(false);

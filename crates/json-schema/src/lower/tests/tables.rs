@@ -43,6 +43,15 @@ fn properties_in_declared_order() {
 }
 
 #[test]
+fn patterns_may_look_ahead() {
+    let schema = r#"{"type":"object","patternProperties":{"^(?!x)[a-z]+$":{"const":1}},
+        "additionalProperties":{"type":"string","pattern":"^(?!.*--)[a-z-]*$"}}"#;
+    let accepted = [r#"{"a":1}"#, r#"{"x":"a-b"}"#, r#"{"B":"-"}"#];
+    let refused = [r#"{"a":"b"}"#, r#"{"x":1}"#, r#"{"x":"a--b"}"#];
+    check(schema, &accepted, &refused);
+}
+
+#[test]
 fn what_composition_declares_comes_where_it_is_written() {
     let schema = r##"{"definitions":{"base":{"properties":{"b":{},"c":{}}}},
         "allOf":[{"$ref":"#/definitions/base"},{"properties":{"a":{}}}],
