@@ -1,0 +1,283 @@
+//! The contract's side of this backend.
+
+use crate::{
+    alphabet::Alphabet,
+    cut::{Cuts, mutual_left_recursion},
+    fill::Shared,
+    islands::Islands,
+    loops::Loops,
+    machine::{Core, PrecomputeError, Tables},
+    mask::SharedRows,
+    parts::{Source, fold},
+    program::{Program, left_recursion},
+    session::Matcher,
+    texts::Texts,
+};
+use formwork_automata::{ByteSet, Exhausted};
+use formwork_core::{
+    Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
+    Machine, StartError, StartOptions, Stats, StepError, StructuredOutputBackend,
+    StructuredOutputGrammar, Unsupported, Vocabulary, Warning,
+};
+use formwork_grammar::{
+    Location, Node, Uniqueness,
+    passes::{self, Rules},
+};
+use formwork_slices::Slices;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
+
+/// Heap bytes of stacks after which new ones are begun.
+const STACK_BYTES: usize = 32 << 20;
+/// States of all islands together.
+const MAX_STATES: usize = 400_000;
+/// Unordered members that are unrolled: `2^members` states.
+const MAX_MEMBERS: usize = 6;
+
+/// When masks are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precompute {
+    /// When an output first comes to a position.
+    #[default]
+    Nothing,
+    /// All positions at compile time, in parallel, and those that depend on the stack for every
+    /// place that can be on top of it.
+    Everything,
+}
+
+/// The backend `pda`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PdaBackend {
+    precompute: Precompute,
+}
+
+impl PdaBackend {
+    /// A backend that makes masks at this time. Whichever it is, the masks are the same.
+    #[must_use]
+    pub fn new(precompute: Precompute) -> Self {
+        Self { precompute }
+    }
+}
+
+impl StructuredOutputBackend for PdaBackend {
+    fn name(&self) -> &str {
+        "pda"
+    }
+
+    fn assess(&self, grammar: &Grammar, vocabulary: &Vocabulary, limits: &Limits) -> Assessment {
+        let reason = passes::reach(grammar, limits).map_err(CompileError::from).and_then(|rules| {
+            check(&rules, vocabulary)?;
+            let source = Source::new(rules);
+            match mutual_left_recursion(&source, &Cuts::new(&source)) {
+                true => Err(left_recursion().into()),
+                false => Ok(()),
+            }
+        });
+        match reason {
+            Err(CompileError::Unsupported(reason)) => Assessment::Unsupported(reason),
+            // What is wrong with the grammar itself is for the compile to say in full.
+            _ => Assessment::Supported(Estimate::default()),
+        }
+    }
+
+    fn compile_blocking(
+        &self,
+        request: &CompileRequest,
+    ) -> Result<Arc<dyn CompiledGrammar>, CompileError> {
+        let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
+        let program = program(request)?;
+        let shared = Shared {
+            rows: SharedRows::of(vocabulary),
+            loops: Loops::of(vocabulary),
+            slices: Slices::of(vocabulary),
+            texts: Texts::new(&program),
+        };
+        let core = Core::new(program, shared, limits.mask_steps);
+        if self.precompute == Precompute::Everything {
+            core.precompute(cancellation).map_err(|error| match error {
+                PrecomputeError::Step(StepError::MaskSteps { limit }) => {
+                    Unsupported::OverBudget(Exhausted::Steps { limit }).into()
+                }
+                PrecomputeError::Step(_) => {
+                    let limit = limits.compiled_bytes;
+                    CompileError::from(Unsupported::OverBytes { estimate: limit, limit })
+                }
+                PrecomputeError::Exhausted(reason) => reason.into(),
+            })?;
+        }
+        let tables = Tables::new(Arc::new(core));
+        let (estimate, limit) = (tables.memory_bytes(), limits.compiled_bytes);
+        if estimate > limit {
+            return Err(Unsupported::OverBytes { estimate, limit }.into());
+        }
+        Ok(Arc::new(Compiled {
+            vocabulary: vocabulary.clone(),
+            warnings: grammar.warnings().to_vec(),
+            max_bytes: STACK_BYTES.min(limit),
+            tables: Mutex::new(Arc::new(tables)),
+        }))
+    }
+}
+
+/// From a grammar to the automaton.
+fn program(request: &CompileRequest) -> Result<Program, CompileError> {
+    let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
+    if let Some(reason) = cancellation.reason() {
+        return Err(reason.into());
+    }
+    let rules = passes::reach(grammar, limits)?;
+    check(&rules, vocabulary)?;
+    let mut limits = limits.clone();
+    limits.automaton_states = limits.automaton_states.min(MAX_STATES);
+    let mut fuel = limits.fuel(cancellation);
+    let folded = fold(Source::new(rules), vocabulary, &mut fuel)?;
+    let rules = passes::prune_unproductive(&folded.rules, &mut fuel).map_err(over_budget)?;
+    if matches!(rules.bodies[0].nodes(), [Node::Never]) {
+        return Err(CompileError::Unsatisfiable);
+    }
+    let source = Source::new(rules);
+    let cuts = Cuts::new(&source);
+    let alphabet = Alphabet::new(&source.rules, vocabulary, &mut fuel)?;
+    let islands = Islands::build(&source, &cuts, &alphabet, &mut fuel)?;
+    if islands[0].dfa.is_empty() {
+        return Err(CompileError::Unsatisfiable);
+    }
+    Program::new(islands, alphabet, vocabulary.clone())
+}
+
+fn over_budget(reason: Exhausted) -> CompileError {
+    match reason {
+        Exhausted::States { .. } | Exhausted::Steps { .. } => {
+            Unsupported::OverBudget(reason).into()
+        }
+        reason => reason.into(),
+    }
+}
+
+/// Refuses what this backend lacks, by name.
+fn check(rules: &Rules, vocabulary: &Vocabulary) -> Result<(), CompileError> {
+    let unspellable: ByteSet = vocabulary.unspellable_bytes().iter().collect();
+    for node in rules.bodies.iter().flat_map(|body| body.nodes()) {
+        let construct = unsupported(node).or_else(|| {
+            let spelt = bytes(node).intersection(&unspellable).is_empty();
+            (!spelt).then_some("bytes that are no tokens of the vocabulary by themselves")
+        });
+        if let Some(construct) = construct {
+            let location = Location::default();
+            return Err(Unsupported::Construct { construct, location }.into());
+        }
+    }
+    Ok(())
+}
+
+fn unsupported(node: &Node) -> Option<&'static str> {
+    match node {
+        Node::LookAhead(_) => Some("look-ahead"),
+        Node::TokenLimit { .. } => Some("token limits"),
+        Node::Permute(permute) => {
+            let uniqueness = permute.rest.map(|rest| rest.uniqueness);
+            match uniqueness {
+                Some(Uniqueness::Distinct) => Some("items whose keys must differ"),
+                _ if permute.members.len() > MAX_MEMBERS => Some("many unordered items"),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Bytes that may stand in what a node generates, its children aside.
+fn bytes(node: &Node) -> ByteSet {
+    match node {
+        Node::Literal(bytes) => bytes.iter().copied().collect(),
+        Node::Bytes(bytes) => *bytes,
+        Node::Automaton(dfa) => {
+            let states = dfa.live_states();
+            states.fold(ByteSet::EMPTY, |all, state| all.union(&dfa.out_bytes(state)))
+        }
+        // A complement has what its operand lacks.
+        Node::Not(_) => ByteSet::FULL,
+        _ => ByteSet::EMPTY,
+    }
+}
+
+/// A grammar ready for this backend.
+#[derive(Debug)]
+pub struct Compiled {
+    vocabulary: Arc<Vocabulary>,
+    warnings: Vec<Warning>,
+    max_bytes: usize,
+    tables: Mutex<Arc<Tables>>,
+}
+
+impl Compiled {
+    fn lock(&self) -> MutexGuard<'_, Arc<Tables>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stacks that new matchers use.
+    pub(crate) fn tables(&self) -> Arc<Tables> {
+        self.lock().clone()
+    }
+
+    /// Whether stacks have outgrown their budget.
+    pub(crate) fn is_full(&self, tables: &Tables) -> bool {
+        tables.frames.bytes() > self.max_bytes
+    }
+
+    /// Begins new stacks, unless somebody has.
+    pub(crate) fn replace(&self, old: &Arc<Tables>) {
+        let mut tables = self.lock();
+        if Arc::ptr_eq(&tables, old) {
+            *tables = Arc::new(Tables::new(old.core.clone()));
+        }
+    }
+}
+
+impl CompiledGrammar for Compiled {
+    fn start(
+        self: Arc<Self>,
+        options: &StartOptions,
+    ) -> Result<Box<dyn StructuredOutputGrammar>, StartError> {
+        let tables = self.tables();
+        if self.is_full(&tables) {
+            self.replace(&tables);
+        }
+        Ok(Box::new(Matcher::start(self, options)?))
+    }
+
+    fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.tables().memory_bytes()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn stats(&self) -> Stats {
+        let tables = self.tables();
+        let core = &tables.core;
+        let count = |name, value: usize| Counter { name, value: value as u64 };
+        let mut counters = vec![
+            count("islands", core.program.islands.len()),
+            count("states", core.program.states.len() - core.program.islands.len()),
+            count("positions", core.nodes.len()),
+            count("frames", tables.frames.len()),
+            count("row bytes", core.nodes.row_bytes()),
+            Counter {
+                name: "trie nodes visited",
+                value: core.nodes.visited.load(Ordering::Relaxed),
+            },
+        ];
+        if let Some(value) = core.undecided() {
+            counters.push(Counter { name: "undecided tokens per million", value });
+        }
+        Stats { counters }
+    }
+}
+
+#[cfg(test)]
+mod tests;

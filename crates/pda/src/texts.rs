@@ -1,0 +1,71 @@
+//! Which class rows serve which states of free text.
+//!
+//! A state that takes any text of a class takes all tokens made of it; the vocabulary has their row.
+//! Whether it does is decided for all states of an island at once, when the first of them is asked
+//! for. Calls only add to what a state takes, so the automaton alone may decide.
+
+use crate::program::Program;
+use formwork_automata::StateId;
+use formwork_slices::{Fit, Fits, SliceRow, Slices};
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// States that read at least so many bytes are free text.
+pub(crate) const TEXT: usize = 64;
+
+/// The class of each state that has one, and how it fits.
+type Classes = FxHashMap<StateId, (usize, Fit)>;
+
+/// Classes by island.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    by_island: Box<[OnceLock<Classes>]>,
+}
+
+impl Texts {
+    pub(crate) fn new(program: &Program) -> Self {
+        Self { by_island: program.islands.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The row of a class of tokens that a state takes, the largest there is.
+    pub(crate) fn row<'s>(
+        &self,
+        program: &Program,
+        slices: &'s Slices,
+        state: u32,
+    ) -> Option<SliceRow<'s>> {
+        let state = program.state(state);
+        let slot = &self.by_island[state.island as usize];
+        let classes = slot.get_or_init(|| classes(program, slices, state.island));
+        let (slice, fit) = classes.get(&state.local.0)?;
+        slices.all()[*slice].row(*fit)
+    }
+}
+
+fn classes(program: &Program, slices: &Slices, island: u32) -> Classes {
+    let mut classes = Classes::default();
+    let dfa = &program.islands[island as usize].dfa;
+    let start = program.start(island) as usize - dfa.start().index();
+    let states = &program.states[start..start + dfa.len()];
+    let mut open: Vec<_> = states
+        .iter()
+        .filter(|state| state.out.len() >= TEXT)
+        .map(|state| (state.local.0, state.out))
+        .collect();
+    for (number, slice) in slices.all().iter().enumerate() {
+        let candidates = open.iter().filter(|(_, bytes)| slice.is_candidate(bytes));
+        let candidates: Vec<StateId> = candidates.map(|candidate| candidate.0).collect();
+        if candidates.is_empty() {
+            continue;
+        }
+        let fits = Fits::new(dfa, slice.class(), candidates.iter().copied());
+        for state in candidates {
+            let fit = fits.fit(state);
+            if slice.row(fit).is_some() {
+                classes.insert(state, (number, fit));
+            }
+        }
+        open.retain(|(state, _)| !classes.contains_key(state));
+    }
+    classes
+}
