@@ -4,10 +4,9 @@ use crate::{
     alphabet::Alphabet,
     cut::{Cuts, mutual_left_recursion},
     fill::Shared,
+    fixed::FixedIslands,
     islands::Islands,
-    loops::Loops,
     machine::{Core, PrecomputeError, Tables},
-    mask::SharedRows,
     parts::{Source, fold},
     program::{Program, left_recursion},
     session::Matcher,
@@ -23,7 +22,6 @@ use formwork_grammar::{
     Location, Node, Uniqueness,
     passes::{self, Rules},
 };
-use formwork_slices::Slices;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering};
 
 /// Heap bytes of stacks after which new ones are begun.
@@ -60,7 +58,10 @@ impl PdaBackend {
 
 impl StructuredOutputBackend for PdaBackend {
     fn name(&self) -> &str {
-        "pda"
+        match self.precompute {
+            Precompute::Nothing => "pda",
+            Precompute::Everything => "pda-eager",
+        }
     }
 
     fn assess(&self, grammar: &Grammar, vocabulary: &Vocabulary, limits: &Limits) -> Assessment {
@@ -86,9 +87,7 @@ impl StructuredOutputBackend for PdaBackend {
         let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
         let program = program(request)?;
         let shared = Shared {
-            rows: SharedRows::of(vocabulary),
-            loops: Loops::of(vocabulary),
-            slices: Slices::of(vocabulary),
+            fixed: FixedIslands::of(vocabulary),
             texts: Texts::new(&program),
         };
         let core = Core::new(program, shared, limits.mask_steps);

@@ -6,7 +6,7 @@
 //! than once and large. The called rules of a component are found greedily: the one most referred to
 //! within its component, until no component embeds itself.
 
-use crate::{alphabet::call_set, parts::Source};
+use crate::{alphabet::call_set, islands::is_text, parts::Source};
 use formwork_grammar::{
     Body, BodyBuilder, Node, Repeat, RuleId,
     passes::{self, Analysis, Linearity, Rules},
@@ -120,6 +120,7 @@ fn node_sizes(body: &Body, size: &[usize], called: &[bool]) -> Vec<usize> {
             Node::Rule(rule) if called[rule.index()] => 1,
             Node::Rule(rule) => size[rule.index()],
             Node::Literal(bytes) => bytes.len(),
+            Node::Automaton(dfa) if is_text(dfa) => 1,
             Node::Automaton(dfa) => dfa.len(),
             Node::Repeat(Repeat { expr, min, max }) => {
                 let turns = max.unwrap_or(min + 1) as usize;

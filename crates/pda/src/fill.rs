@@ -1,16 +1,16 @@
 //! Making the mask of a position: of a thread of whose frame nothing is known.
 //!
 //! # How
-//! The thread is spread over its calls. Those of the resulting threads that stand in a loop take the
-//! tokens that stay inside from what the vocabulary knows of the loop, and walk only what is left of
-//! the others; those that stand in free text take the row of a class of tokens and walk the rest; all
-//! others walk the vocabulary's trie together. Wherever the unknown frame could be left, the rest of
-//! the token is set aside: an *exit*.
+//! The thread is spread over its calls. Those of the resulting threads that stand in an island that
+//! calls nothing take the tokens that stay inside from what the vocabulary knows of it, and walk only
+//! what is left of the others; those that stand in free text take the row of a class of tokens and
+//! walk the rest; all others walk the vocabulary's trie together. Wherever the unknown frame could be
+//! left, the rest of the token is set aside: an *exit*.
 
 use crate::{
+    fixed::{Base, FixedIslands, Position, Word, words_below},
     frames::{Frames, UNKNOWN},
-    loops::Loops,
-    mask::{MaskBuilder, SharedRows},
+    mask::MaskBuilder,
     program::Program,
     texts::{TEXT, Texts},
     walker::{Checkpoint, Level, Moves, Thread, Walker},
@@ -18,25 +18,16 @@ use crate::{
 use formwork_automata::ByteSet;
 use formwork_core::StepError;
 use formwork_mask::words_for;
-use formwork_slices::Slices;
-use formwork_vocab::{NodeId, TokenId, TokenTrie, WalkScratch};
+use formwork_vocab::{NodeId, TokenTrie, WalkScratch};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What is the vocabulary's, and which of its classes are in the grammar.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) rows: Arc<SharedRows>,
-    pub(crate) loops: Arc<Loops>,
-    pub(crate) slices: Arc<Slices>,
+    pub(crate) fixed: Arc<FixedIslands>,
     pub(crate) texts: Texts,
 }
-
-/// The rest of a token, and the token.
-pub(crate) type Word<'v> = (&'v [u8], TokenId);
-
-/// Whether a token counts, of which so many bytes are in the trie at hand.
-type Filter<'f> = Option<&'f dyn Fn(TokenId, usize) -> bool>;
 
 /// A mask under construction.
 pub(crate) struct Filling<'p> {
@@ -51,12 +42,11 @@ pub(crate) struct Filling<'p> {
 }
 
 /// A trie and how to begin with it.
-struct Ground<'t, 'f> {
+struct Ground<'t> {
     trie: &'t TokenTrie,
     moves: Moves,
     /// Whether the unknown frame can be left before the first byte.
     is_open: bool,
-    filter: Filter<'f>,
 }
 
 /// A node of a trie whose children are being read.
@@ -98,18 +88,22 @@ impl<'p> Filling<'p> {
         }
         let mut kept = Vec::with_capacity(rest.len());
         for thread in rest {
-            match self.program.turns(thread.state) {
-                Some(_) => self.in_loop(thread)?,
-                None if self.program.state(thread.state).out.len() >= TEXT => {
-                    self.in_text(thread)?;
-                }
-                None => kept.push(thread),
+            let state = self.program.state(thread.state);
+            if self.program.is_fixed(state.island) {
+                self.in_fixed(thread)?;
+            } else if state.out.len() >= TEXT {
+                self.in_text(thread)?;
+            } else {
+                kept.push(thread);
             }
+        }
+        if kept.is_empty() {
+            return Ok(());
         }
         let level = self.walker.level(&kept);
         let trie = self.program.vocabulary.trie();
         let (moves, is_open) = (Moves::Direct, false);
-        self.walk(&Ground { trie, moves, is_open, filter: None }, level)
+        self.walk(&Ground { trie, moves, is_open }, level)
     }
 
     /// Adds what some threads take, their frames as they are, with a walk over the whole trie.
@@ -117,7 +111,7 @@ impl<'p> Filling<'p> {
         let level = self.walker.level(threads);
         self.symbols(level)?;
         let trie = &self.program.vocabulary.trie();
-        self.walk(&Ground { trie, moves: Moves::All, is_open: false, filter: None }, level)
+        self.walk(&Ground { trie, moves: Moves::All, is_open: false }, level)
     }
 
     /// Adds the tokens that a level takes as symbols.
@@ -135,7 +129,7 @@ impl<'p> Filling<'p> {
     pub(crate) fn rests(&mut self, trie: &TokenTrie, state: u32) -> Result<(), StepError> {
         let level = self.walker.level(&[Thread { state, count: 0, frame: UNKNOWN }]);
         let is_open = self.walker.is_open(level);
-        self.walk(&Ground { trie, moves: Moves::All, is_open, filter: None }, level)
+        self.walk(&Ground { trie, moves: Moves::All, is_open }, level)
     }
 
     /// Bytes that can be read once a frame is left, whatever is below.
@@ -144,38 +138,30 @@ impl<'p> Filling<'p> {
         if top.is_open { top.first.union(&self.follow) } else { top.first }
     }
 
-    /// Adds what a thread in a loop takes.
-    fn in_loop(&mut self, thread: Thread) -> Result<(), StepError> {
-        let island = self.program.island(thread.state);
-        let turns = island.turns.expect("the thread is in a loop");
-        let vocabulary = &self.program.vocabulary;
-        let known = self.shared.loops.get(&island.dfa);
-        let local = self.program.state(thread.state).local.0;
-        let inside = known.inside(local, vocabulary);
-        let left = turns.max.map_or(usize::MAX, |max| (max - thread.count) as usize);
-        match inside.row(left) {
-            Some(row) => self.mask.row(row),
-            None => self.mask.ids.extend(inside.tokens(left)),
-        }
-        let is_free = thread.count >= turns.min && left >= inside.longest();
-        let filter = |token: TokenId, depth: usize| {
-            let bytes = vocabulary.bytes(token).unwrap_or_default();
-            let count = known.count(local, &bytes[..bytes.len() - depth]);
-            let count = thread.count.saturating_add(count);
-            count >= turns.min && turns.max.is_none_or(|max| count <= max)
-        };
-        let filter: Filter<'_> = if is_free { None } else { Some(&filter) };
-        let is_open = self.walker.top(thread.frame).is_open;
-        let checkpoint = self.walker.checkpoint();
-        for byte in self.behind(thread.frame).iter() {
-            let trie = known.exits(local, byte, vocabulary);
-            if trie.node_count() > 1 {
-                let level = self.walker.behind(thread.frame)?;
-                self.walk(&Ground { trie, moves: Moves::All, is_open, filter }, level)?;
-                self.walker.back_to(checkpoint);
-            }
+    /// Adds what a thread takes that is in an island which calls nothing.
+    fn in_fixed(&mut self, thread: Thread) -> Result<(), StepError> {
+        let base = self.base(thread, self.behind(thread.frame));
+        self.mask.mask(&base.mask);
+        if let Some(trie) = &base.exits {
+            let is_open = self.walker.top(thread.frame).is_open;
+            let checkpoint = self.walker.checkpoint();
+            let level = self.walker.behind(thread.frame)?;
+            self.walk(&Ground { trie, moves: Moves::All, is_open }, level)?;
+            self.walker.back_to(checkpoint);
         }
         Ok(())
+    }
+
+    /// What the vocabulary knows of a thread in an island that calls nothing.
+    pub(crate) fn base(&mut self, thread: Thread, follow: ByteSet) -> Arc<Base> {
+        let program = self.program;
+        let state = program.state(thread.state);
+        let island = program.fixed[state.island as usize].as_ref().expect("it calls nothing");
+        let position =
+            Position { state: state.local.0, window: program.window(thread), follow };
+        let (base, visited) = island.base(&self.shared.fixed, &program.vocabulary, position);
+        self.visited += visited;
+        base
     }
 
     /// Adds what a thread in free text takes: the tokens that its automaton reads to their ends, then
@@ -187,7 +173,7 @@ impl<'p> Filling<'p> {
         let dfa = &program.island(thread.state).dfa;
         let base = thread.state - state.local.0.as_u32();
         let behind = self.behind(thread.frame);
-        let slices = self.shared.slices.clone();
+        let slices = self.shared.fixed.slices.clone();
         let row = self.shared.texts.row(program, &slices, thread.state);
         let mut own = MaskBuilder::default();
         let mut branches: FxHashMap<u32, Vec<Word<'_>>> = FxHashMap::default();
@@ -205,7 +191,7 @@ impl<'p> Filling<'p> {
             for (byte, child) in trie.children(node) {
                 if state.indirect.contains(byte) || state.ends && behind.contains(byte) {
                     let words = branches.entry(global).or_default();
-                    words_below(program, trie, (node, child), |word| words.push(word));
+                    words_below(vocabulary, trie, (node, child), |word| words.push(word));
                 }
             }
         };
@@ -223,7 +209,7 @@ impl<'p> Filling<'p> {
         if let Some(row) = row {
             let mut words = vec![0; words_for(vocabulary.model_len())];
             row.write(&mut words);
-            own.row(self.shared.rows.intern(&words));
+            own.row(self.shared.fixed.rows.intern(&words));
         }
         let mut branches: Vec<(u32, Vec<Word<'_>>)> = branches.into_iter().collect();
         branches.sort_unstable_by_key(|branch| branch.0);
@@ -241,8 +227,8 @@ impl<'p> Filling<'p> {
         let words = words_for(self.program.vocabulary.model_len());
         let bits = if branches.is_empty() { Vec::new() } else { own.bits(words) };
         self.mask.ids.append(&mut own.ids);
-        if let Some(row) = own.into_row() {
-            self.mask.row(row);
+        if let Some(base) = own.into_base() {
+            self.mask.mask(&base);
         }
         for (state, mut words) in branches {
             words.retain(|word| bits[word.1.index() / 32] >> (word.1.index() % 32) & 1 == 0);
@@ -250,7 +236,7 @@ impl<'p> Filling<'p> {
             let checkpoint = self.walker.checkpoint();
             let level = self.walker.level(&[Thread { state, ..thread }]);
             let is_open = self.walker.is_open(level);
-            let ground = Ground { trie: &trie, moves: Moves::Indirect, is_open, filter: None };
+            let ground = Ground { trie: &trie, moves: Moves::Indirect, is_open };
             self.walk(&ground, level)?;
             self.walker.back_to(checkpoint);
         }
@@ -258,7 +244,7 @@ impl<'p> Filling<'p> {
     }
 
     /// Adds the tokens of a trie that a level takes.
-    fn walk(&mut self, ground: &Ground<'_, '_>, level: Level) -> Result<(), StepError> {
+    fn walk(&mut self, ground: &Ground<'_>, level: Level) -> Result<(), StepError> {
         let trie = ground.trie;
         if ground.is_open {
             self.leave(ground, NodeId::ROOT);
@@ -282,15 +268,7 @@ impl<'p> Filling<'p> {
                 self.walker.back_to(checkpoint);
                 continue;
             }
-            let tokens = trie.tokens(child).iter().copied();
-            let depth = trie.depth(child);
-            match ground.filter {
-                None => self.mask.ids.extend(tokens.map(TokenId::as_u32)),
-                Some(keep) => {
-                    let kept = tokens.filter(|&token| keep(token, depth));
-                    self.mask.ids.extend(kept.map(TokenId::as_u32));
-                }
-            }
+            self.mask.ids.extend(trie.tokens(child).iter().map(|token| token.as_u32()));
             if trie.child_count(child) == 0 {
                 self.walker.back_to(checkpoint);
                 continue;
@@ -315,34 +293,13 @@ impl<'p> Filling<'p> {
     }
 
     /// Sets aside what is left of tokens at a node.
-    fn leave(&mut self, ground: &Ground<'_, '_>, node: NodeId) {
+    fn leave(&mut self, ground: &Ground<'_>, node: NodeId) {
         for (byte, child) in ground.trie.children(node) {
             if self.follow.contains(byte) {
                 let exits = &mut self.exits;
-                words_below(self.program, ground.trie, (node, child), |(word, token)| {
-                    let depth = ground.trie.depth(node) + word.len();
-                    if ground.filter.is_none_or(|keep| keep(token, depth)) {
-                        exits.push((word, token));
-                    }
-                });
+                let vocabulary = &self.program.vocabulary;
+                words_below(vocabulary, ground.trie, (node, child), |word| exits.push(word));
             }
-        }
-    }
-}
-
-/// Tells what is left, behind a node, of the tokens at and below one of its children.
-fn words_below<'p>(
-    program: &'p Program,
-    trie: &TokenTrie,
-    (node, child): (NodeId, NodeId),
-    mut visit: impl FnMut(Word<'p>),
-) {
-    let depth = trie.depth(node);
-    for below in trie.subtree(child) {
-        for &token in trie.tokens(below) {
-            let bytes = program.vocabulary.bytes(token).unwrap_or_default();
-            let left = trie.depth(below) - depth;
-            visit((&bytes[bytes.len() - left..], token));
         }
     }
 }

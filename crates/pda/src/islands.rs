@@ -51,6 +51,8 @@ pub(crate) struct Islands<'a> {
     islands: Vec<Option<Island>>,
     parts: FxHashMap<Part, u32>,
     loops: FxHashMap<Island, u32>,
+    /// By the address of an automaton that the grammar holds.
+    automata: FxHashMap<usize, u32>,
     /// What is repeated, as the automaton of a symbol if it is one.
     symbols: FxHashMap<Part, Option<Arc<Dfa>>>,
     sizes: FxHashMap<usize, Vec<usize>>,
@@ -72,6 +74,7 @@ impl<'a> Islands<'a> {
             islands: Vec::new(),
             parts: FxHashMap::default(),
             loops: FxHashMap::default(),
+            automata: FxHashMap::default(),
             symbols: FxHashMap::default(),
             sizes: FxHashMap::default(),
             pending: Vec::new(),
@@ -131,6 +134,7 @@ impl<'a> Islands<'a> {
                 Some(self.part(self.source.whole(*rule)))
             }
             Node::Repeat(repeat) => self.repeat(place, *repeat, fuel)?,
+            Node::Automaton(dfa) if is_text(dfa) => Some(self.automaton_of(dfa)),
             _ => None,
         };
         if let Some(call) = call {
@@ -146,6 +150,17 @@ impl<'a> Islands<'a> {
             return Ok(Some(builder.repeat(turn, min, max)));
         }
         Ok(None)
+    }
+
+    /// The island of an automaton as the grammar has it.
+    fn automaton_of(&mut self, dfa: &Arc<Dfa>) -> u32 {
+        let address = Arc::as_ptr(dfa).addr();
+        if let Some(&known) = self.automata.get(&address) {
+            return known;
+        }
+        let number = self.repetition(Island { dfa: dfa.clone(), turns: None });
+        self.automata.insert(address, number);
+        number
     }
 
     /// The loop that a repetition is, if it is one.
@@ -220,6 +235,12 @@ impl<'a> Islands<'a> {
         let size = self.size(Part { expr, ..place });
         size > 1 && size.saturating_mul(turns as usize) > MAX_UNROLLED
     }
+}
+
+/// Whether an automaton of the grammar is an island: text and numbers, of which the vocabulary knows
+/// the masks. What is finite is read as fast where it stands.
+pub(crate) fn is_text(dfa: &Dfa) -> bool {
+    dfa.marks().is_empty() && !dfa.is_finite()
 }
 
 /// Whether a repetition has more turns than are unrolled.

@@ -31,12 +31,13 @@
 //!
 //! # Reading order
 //! `alphabet`, `parts`, `cut`, `islands`, `program` (from a grammar to the automaton); `frames`,
-//! `walker` (reading); `mask`, `loops`, `texts`, `fill`, `nodes` (masks); `machine`, `session`, `backend`.
+//! `walker` (reading); `mask`, `loops`, `texts`, `fixed`, `fill`, `nodes` (masks); `machine`, `session`, `backend`.
 
 mod alphabet;
 mod backend;
 mod cut;
 mod fill;
+mod fixed;
 mod frames;
 mod islands;
 mod loops;

@@ -4,37 +4,10 @@
 use crate::mask::row_of;
 use formwork_automata::{Dfa, StateId};
 use formwork_vocab::{NodeId, TokenId, TokenTrie, Vocabulary, WalkScratch};
-use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// More tokens than this are a row.
 const LIST: usize = 256;
-
-/// The loops of a vocabulary, by the automaton of their symbol.
-#[derive(Debug, Default)]
-pub(crate) struct Loops {
-    known: Mutex<FxHashMap<Arc<Dfa>, Arc<Loop>>>,
-}
-
-impl Loops {
-    pub(crate) fn of(vocabulary: &Vocabulary) -> Arc<Self> {
-        vocabulary.derived(|_| Self::default())
-    }
-
-    /// The loop over a symbol.
-    pub(crate) fn get(&self, dfa: &Arc<Dfa>) -> Arc<Loop> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // Loops that no grammar holds any more are made anew when they come back.
-        if known.len() >= 1_024 {
-            known.retain(|_, known| Arc::strong_count(known) > 1);
-        }
-        let make = || {
-            let states = (0..dfa.len()).map(|_| OnceLock::new()).collect();
-            Arc::new(Loop { dfa: dfa.clone(), states })
-        };
-        known.entry(dfa.clone()).or_insert_with(make).clone()
-    }
-}
 
 /// A loop over one symbol.
 #[derive(Debug)]
@@ -54,6 +27,11 @@ pub(crate) struct Inside {
 }
 
 impl Loop {
+    pub(crate) fn new(dfa: Arc<Dfa>) -> Self {
+        let states = (0..dfa.len()).map(|_| OnceLock::new()).collect();
+        Self { dfa, states }
+    }
+
     /// The tokens that stay inside from a state on. Cost: a walk, once.
     pub(crate) fn inside(&self, state: StateId, vocabulary: &Vocabulary) -> &Inside {
         self.states[state.index()].get_or_init(|| {

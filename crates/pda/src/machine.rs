@@ -206,7 +206,7 @@ impl Tables {
         let Core { program, nodes, .. } = &*self.core;
         let mut filling = Filling::new(program, &self.frames, nodes.shared(), (0, self.core.limit));
         filling.live(&self.threads(place))?;
-        Ok(filling.mask.finish(&nodes.shared().rows, program.vocabulary.model_len()))
+        Ok(filling.mask.finish(&nodes.shared().fixed.rows, program.vocabulary.model_len()))
     }
 
     fn number(&self, leaves: &Leaves) -> u32 {

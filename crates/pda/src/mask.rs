@@ -23,14 +23,33 @@ const BASES: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) enum Mask {
     /// These ids, ascending.
-    Ids(Box<[u32]>),
+    Ids(Arc<[u32]>),
     /// A row with some ids flipped.
-    Flips(Arc<[i32]>, Box<[u32]>),
+    Flips(Arc<[i32]>, Arc<[u32]>),
+}
+
+impl Default for Mask {
+    fn default() -> Self {
+        Self::Ids(Arc::default())
+    }
 }
 
 impl Mask {
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Ids(ids) if ids.is_empty())
+    }
+
+    /// Whether two are one by where they lie.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Ids(a), Self::Ids(b)) => Arc::ptr_eq(a, b),
+            (Self::Flips(row, flips), Self::Flips(other_row, other_flips)) => {
+                Arc::ptr_eq(row, other_row)
+                    && (Arc::ptr_eq(flips, other_flips)
+                        || flips.is_empty() && other_flips.is_empty())
+            }
+            _ => false,
+        }
     }
 
     /// Writes the mask whole.
@@ -45,7 +64,7 @@ impl Mask {
                 flips
             }
         };
-        for &id in flips {
+        for &id in flips.iter() {
             words[id as usize / WORD_BITS] ^= 1 << (id as usize % WORD_BITS);
         }
     }
@@ -196,7 +215,7 @@ fn distance(a: &[i32], b: &[i32]) -> Option<usize> {
     Some(flips)
 }
 
-fn differing(a: &[i32], b: &[i32]) -> Box<[u32]> {
+fn differing(a: &[i32], b: &[i32]) -> Arc<[u32]> {
     let mut ids = Vec::new();
     for (index, (a, b)) in a.iter().zip(b).enumerate() {
         let mut bits = (a ^ b).cast_unsigned();
@@ -212,7 +231,8 @@ fn differing(a: &[i32], b: &[i32]) -> Box<[u32]> {
 /// A mask while it is put together.
 #[derive(Debug, Default)]
 pub(crate) struct MaskBuilder {
-    row: Option<Arc<[i32]>>,
+    /// What it began with, as long as nothing but ids came after.
+    base: Option<Mask>,
     words: Option<Vec<i32>>,
     pub(crate) ids: Vec<u32>,
 }
@@ -220,61 +240,65 @@ pub(crate) struct MaskBuilder {
 impl MaskBuilder {
     /// Adds a shared row.
     pub(crate) fn row(&mut self, row: Arc<[i32]>) {
-        match (&self.row, &mut self.words) {
-            (None, None) => self.row = Some(row),
-            (Some(known), None) if Arc::ptr_eq(known, &row) => {}
-            (_, words) => {
-                let base = &self.row;
-                let words = words.get_or_insert_with(|| {
-                    base.as_ref().map_or(vec![0; row.len()], |base| base.to_vec())
-                });
-                words.iter_mut().zip(&*row).for_each(|(word, other)| *word |= other);
-            }
-        }
+        self.mask(&Mask::Flips(row, Arc::default()));
     }
 
     /// Adds a mask.
-    pub(crate) fn mask(&mut self, mask: &Mask, words: usize) {
-        match mask {
-            Mask::Ids(ids) => self.ids.extend_from_slice(ids),
-            Mask::Flips(row, flips) if flips.is_empty() => self.row(row.clone()),
-            Mask::Flips(..) => {
-                let mut one = vec![0; words];
-                mask.write(&mut one);
-                self.row(one.into());
+    pub(crate) fn mask(&mut self, mask: &Mask) {
+        let row = match mask {
+            Mask::Ids(ids) => return self.ids.extend_from_slice(ids),
+            Mask::Flips(row, _) => row,
+        };
+        match (&self.base, &mut self.words) {
+            (None, None) => self.base = Some(mask.clone()),
+            (Some(known), None) if known.is_same(mask) => {}
+            (_, words) => {
+                let base = &self.base;
+                let words = words.get_or_insert_with(|| {
+                    let mut words = vec![0; row.len()];
+                    base.as_ref().into_iter().for_each(|base| base.write(&mut words));
+                    words
+                });
+                mask.add_to(words);
             }
         }
     }
 
     /// A test whether ids are in what there is so far.
     pub(crate) fn bits(&self, words: usize) -> Vec<i32> {
-        let mut bits = match (&self.words, &self.row) {
+        let mut bits = match (&self.words, &self.base) {
             (Some(words), _) => words.clone(),
-            (None, Some(row)) => row.to_vec(),
+            (None, Some(base)) => {
+                let mut bits = vec![0; words];
+                base.write(&mut bits);
+                bits
+            }
             (None, None) => vec![0; words],
         };
         self.ids.iter().for_each(|&id| set(&mut bits, id));
         bits
     }
 
-    /// The row that was added alone.
-    pub(crate) fn into_row(self) -> Option<Arc<[i32]>> {
-        self.row
+    /// The row that was added, with nothing else.
+    pub(crate) fn into_base(self) -> Option<Mask> {
+        self.base
     }
 
+    /// The mask, in the shortest form there is.
     pub(crate) fn finish(mut self, rows: &SharedRows, model_len: usize) -> Mask {
         if self.words.is_none() {
-            if let Some(row) = &self.row {
-                self.ids.retain(|&id| !contains(row, id));
+            if let Some(base) = &self.base {
+                self.ids.retain(|&id| !base.contains(id));
             }
             if self.ids.len() <= 2 * SHORT {
                 self.ids.sort_unstable();
                 self.ids.dedup();
             }
-            match &self.row {
+            match &self.base {
                 None if self.ids.len() <= SHORT => return Mask::Ids(self.ids.into()),
-                Some(row) if self.ids.len() <= SHORT => {
-                    return Mask::Flips(rows.intern(row), self.ids.into());
+                Some(base) if self.ids.is_empty() => return base.clone(),
+                Some(Mask::Flips(row, flips)) if self.ids.len() + flips.len() <= SHORT => {
+                    return Mask::Flips(row.clone(), symmetric_difference(flips, &self.ids));
                 }
                 _ => {}
             }
@@ -288,9 +312,17 @@ impl MaskBuilder {
         }
         match rows.near(&words) {
             Some(mask) => mask,
-            None => Mask::Flips(rows.intern(&words), Box::default()),
+            None => Mask::Flips(rows.intern(&words), Arc::default()),
         }
     }
+}
+
+/// What is in one of two ascending lists and not in the other.
+fn symmetric_difference(a: &[u32], b: &[u32]) -> Arc<[u32]> {
+    let mut all: Vec<u32> = a.iter().chain(b).copied().collect();
+    all.sort_unstable();
+    let single = all.chunk_by(|a, b| a == b).filter(|group| group.len() == 1);
+    single.map(|group| group[0]).collect()
 }
 
 /// The row of some tokens.

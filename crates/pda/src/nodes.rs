@@ -10,7 +10,8 @@
 //! Whatever is made here does not depend on who asks first.
 
 use crate::{
-    fill::{Filling, Shared, Word},
+    fill::{Filling, Shared},
+    fixed::{Window, Word},
     frames::{Frames, UNKNOWN},
     mask::Mask,
     program::Program,
@@ -18,11 +19,10 @@ use crate::{
 };
 use dashmap::DashMap;
 use formwork_core::StepError;
-use formwork_mask::words_for;
 use formwork_vocab::{NodeId, TokenTrie};
 use rustc_hash::FxBuildHasher;
 use std::sync::{
-    OnceLock,
+    Arc, OnceLock,
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
@@ -31,7 +31,7 @@ use std::sync::{
 pub(crate) struct Node {
     pub(crate) mask: Mask,
     /// What is left of tokens that leave what is known.
-    exits: Option<TokenTrie>,
+    exits: Option<Arc<TokenTrie>>,
     /// Whether what is known can be left before the next byte.
     pops: bool,
     /// Whether nothing more need be known.
@@ -40,6 +40,15 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    fn new(
+        program: &Program,
+        (mask, exits): (Mask, Option<Arc<TokenTrie>>),
+        (island, pops): (u32, bool),
+    ) -> Self {
+        let is_closed = exits.is_none() && !(pops && program.is_called[island as usize]);
+        Self { mask, exits, pops, is_closed, children: boxcar::Vec::new() }
+    }
+
     /// Tokens that what is known does not decide, those that would follow it at once not counted.
     pub(crate) fn open_tokens(&self) -> usize {
         let Some(exits) = &self.exits else { return 0 };
@@ -54,9 +63,10 @@ impl Node {
     }
 
     fn memory_bytes(&self) -> usize {
+        let exits = self.exits.as_ref().filter(|exits| Arc::strong_count(exits) == 1);
         size_of::<Self>()
             + self.mask.memory_bytes()
-            + self.exits.as_ref().map_or(0, TokenTrie::memory_bytes)
+            + exits.map_or(0, |exits| exits.memory_bytes())
     }
 }
 
@@ -66,7 +76,7 @@ pub(crate) struct Nodes {
     shared: Shared,
     nodes: boxcar::Vec<Node>,
     by_state: Box<[OnceLock<u32>]>,
-    in_loops: DashMap<(u32, u32), u32, FxBuildHasher>,
+    in_loops: DashMap<(u32, Window), u32, FxBuildHasher>,
     limit: u64,
     bytes: AtomicUsize,
     pub(crate) visited: AtomicU64,
@@ -122,7 +132,7 @@ impl Nodes {
         frames: &Frames,
         thread: Thread,
     ) -> Result<u32, StepError> {
-        let Some(turns) = program.turns(thread.state) else {
+        let Some(_) = program.turns(thread.state) else {
             let slot = &self.by_state[thread.state as usize];
             if let Some(&known) = slot.get() {
                 return Ok(known);
@@ -130,11 +140,7 @@ impl Nodes {
             let made = self.make(program, frames, thread)?;
             return Ok(*slot.get_or_init(|| self.push(made)));
         };
-        // Bounds matter within the length of a token.
-        let far = u32::try_from(program.vocabulary.longest_token() + 1).expect("tokens are short");
-        let above = turns.min.saturating_sub(thread.count).min(far);
-        let below = turns.max.map_or(far, |max| (max - thread.count).min(far));
-        let key = (thread.state, above * (far + 1) + below);
+        let key = (thread.state, program.window(thread));
         if let Some(known) = self.in_loops.get(&key) {
             return Ok(*known);
         }
@@ -151,9 +157,18 @@ impl Nodes {
         let state = program.state(thread.state);
         let shared = &self.shared;
         let mut filling = Filling::new(program, frames, shared, (state.island, self.limit));
+        let pops = program.can_end(thread);
+        if program.is_fixed(state.island) {
+            let base = match program.can_read(thread) {
+                true => filling.base(thread, program.follow[state.island as usize]),
+                false => Arc::default(),
+            };
+            self.visited.fetch_add(filling.visited as u64, Ordering::Relaxed);
+            let (mask, exits) = (base.mask.clone(), base.exits.clone());
+            return Ok(Node::new(program, (mask, exits), (state.island, pops)));
+        }
         filling.threads(&[Thread { frame: UNKNOWN, ..thread }])?;
-        let enough = program.turns(thread.state).is_none_or(|turns| thread.count >= turns.min);
-        Ok(self.finish(program, filling, (state.island, state.ends && enough)))
+        Ok(self.finish(program, filling, (state.island, pops)))
     }
 
     /// The node by one more return.
@@ -188,16 +203,15 @@ impl Nodes {
         below: Thread,
     ) -> Result<Node, StepError> {
         let state = program.state(below.state);
-        let words = words_for(program.vocabulary.model_len());
         let shared = &self.shared;
         let mut filling = Filling::new(program, frames, shared, (state.island, self.limit));
-        filling.mask.mask(&node.mask, words);
+        filling.mask.mask(&node.mask);
         if let Some(exits) = &node.exits {
             filling.rests(exits, below.state)?;
         }
         if node.pops {
             let base = self.get(self.of(program, frames, below)?);
-            filling.mask.mask(&base.mask, words);
+            filling.mask.mask(&base.mask);
             if let Some(exits) = &base.exits {
                 filling.exits.extend(words_of(program, exits));
             }
@@ -208,12 +222,12 @@ impl Nodes {
 
     fn finish(&self, program: &Program, filling: Filling<'_>, (island, pops): (u32, bool)) -> Node {
         self.visited.fetch_add(filling.visited as u64, Ordering::Relaxed);
-        let mask = filling.mask.finish(&self.shared.rows, program.vocabulary.model_len());
+        let rows = &self.shared.fixed.rows;
+        let mask = filling.mask.finish(rows, program.vocabulary.model_len());
         let mut exits = filling.exits;
         exits.retain(|exit| !mask.contains(exit.1.as_u32()));
-        let exits = (!exits.is_empty()).then(|| TokenTrie::of_words(exits));
-        let is_closed = exits.is_none() && !(pops && program.is_called[island as usize]);
-        Node { mask, exits, pops, is_closed, children: boxcar::Vec::new() }
+        let exits = (!exits.is_empty()).then(|| Arc::new(TokenTrie::of_words(exits)));
+        Node::new(program, (mask, exits), (island, pops))
     }
 }
 

@@ -10,6 +10,7 @@
 
 use crate::{
     alphabet::{Alphabet, call},
+    fixed::{FixedIsland, FixedIslands, Window},
     islands::{Island, Turns},
     walker::Thread,
 };
@@ -39,6 +40,10 @@ pub(crate) struct Program {
     pub(crate) returns: Vec<Vec<u32>>,
     /// By island: whether anything calls it.
     pub(crate) is_called: Vec<bool>,
+    /// By island: what the vocabulary knows of it, if it calls nothing.
+    pub(crate) fixed: Vec<Option<Arc<FixedIsland>>>,
+    /// Turns that are as many as any number, for the length of a token.
+    far: u32,
 }
 
 /// Atoms of tokens that can be read, and the states after them.
@@ -94,6 +99,13 @@ impl Program {
         alphabet: Alphabet,
         vocabulary: Arc<Vocabulary>,
     ) -> Result<Self, CompileError> {
+        let known = FixedIslands::of(&vocabulary);
+        let fixed = islands.iter().map(|island| {
+            let is_fixed = island.dfa.marks().is_empty();
+            is_fixed.then(|| known.get(&island.dfa, island.turns.is_some()))
+        });
+        let fixed = fixed.collect();
+        let far = u32::try_from(vocabulary.longest_token() + 1).expect("tokens are short");
         let mut program = Self {
             vocabulary,
             alphabet,
@@ -102,6 +114,8 @@ impl Program {
             follow: vec![ByteSet::EMPTY; islands.len()],
             returns: vec![Vec::new(); islands.len()],
             is_called: vec![false; islands.len()],
+            fixed,
+            far,
             islands,
         };
         program.number();
@@ -140,6 +154,20 @@ impl Program {
     /// The bounds of the loop that a state is in.
     pub(crate) fn turns(&self, state: u32) -> Option<Turns> {
         self.island(state).turns
+    }
+
+    /// Whether an island calls nothing.
+    pub(crate) fn is_fixed(&self, island: u32) -> bool {
+        self.fixed[island as usize].is_some()
+    }
+
+    /// The turns that a thread's loop needs and may take: bounds matter within the length of a
+    /// token.
+    pub(crate) fn window(&self, thread: Thread) -> Window {
+        self.turns(thread.state).map_or(Window::default(), |turns| Window {
+            least: turns.min.saturating_sub(thread.count).min(self.far),
+            most: turns.max.map_or(self.far, |max| (max - thread.count).min(self.far)),
+        })
     }
 
     /// Whether a thread's island can end where it is.

@@ -5,7 +5,7 @@
 //! for. Calls only add to what a state takes, so the automaton alone may decide.
 
 use crate::program::Program;
-use formwork_automata::StateId;
+use formwork_automata::{ByteSet, Dfa, StateId};
 use formwork_slices::{Fit, Fits, SliceRow, Slices};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub(crate) const TEXT: usize = 64;
 
 /// The class of each state that has one, and how it fits.
-type Classes = FxHashMap<StateId, (usize, Fit)>;
+pub(crate) type Classes = FxHashMap<StateId, (usize, Fit)>;
 
 /// Classes by island.
 #[derive(Debug)]
@@ -36,22 +36,18 @@ impl Texts {
     ) -> Option<SliceRow<'s>> {
         let state = program.state(state);
         let slot = &self.by_island[state.island as usize];
-        let classes = slot.get_or_init(|| classes(program, slices, state.island));
+        let classes = slot.get_or_init(|| {
+            let dfa = &program.islands[state.island as usize].dfa;
+            classes(dfa, slices, texts_of(program, state.island))
+        });
         let (slice, fit) = classes.get(&state.local.0)?;
         slices.all()[*slice].row(*fit)
     }
 }
 
-fn classes(program: &Program, slices: &Slices, island: u32) -> Classes {
+/// The classes of the states of an automaton that are free text, by what they read.
+pub(crate) fn classes(dfa: &Dfa, slices: &Slices, mut open: Vec<(StateId, ByteSet)>) -> Classes {
     let mut classes = Classes::default();
-    let dfa = &program.islands[island as usize].dfa;
-    let start = program.start(island) as usize - dfa.start().index();
-    let states = &program.states[start..start + dfa.len()];
-    let mut open: Vec<_> = states
-        .iter()
-        .filter(|state| state.out.len() >= TEXT)
-        .map(|state| (state.local.0, state.out))
-        .collect();
     for (number, slice) in slices.all().iter().enumerate() {
         let candidates = open.iter().filter(|(_, bytes)| slice.is_candidate(bytes));
         let candidates: Vec<StateId> = candidates.map(|candidate| candidate.0).collect();
@@ -68,4 +64,16 @@ fn classes(program: &Program, slices: &Slices, island: u32) -> Classes {
         open.retain(|(state, _)| !classes.contains_key(state));
     }
     classes
+}
+
+/// What is free text in an island.
+fn texts_of(program: &Program, island: u32) -> Vec<(StateId, ByteSet)> {
+    let dfa = &program.islands[island as usize].dfa;
+    let start = program.start(island) as usize - dfa.start().index();
+    let states = &program.states[start..start + dfa.len()];
+    states
+        .iter()
+        .filter(|state| state.out.len() >= TEXT)
+        .map(|state| (state.local.0, state.out))
+        .collect()
 }
