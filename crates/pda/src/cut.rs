@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Repetitions of up to so many turns are unrolled.
 pub(crate) const UNROLLED: u32 = 8;
-/// Rules of at least so many positions are called where they are used more than once.
-const LARGE: usize = 400;
+/// Rules of more than so many positions are called where they are used more than once.
+const LARGE: usize = 32;
 /// Rounds of the greedy search; after them, every rule of what is left is called.
 const ROUNDS: usize = 64;
 
@@ -47,7 +47,8 @@ impl Cuts {
                 }
             }
             if is_done {
-                return Self { size: sizes(rules, &analysis, &mut called), called };
+                let size = sizes(rules, &analysis, &mut called);
+                return Self { size, called };
             }
         }
         unreachable!("every round calls one more rule")
@@ -94,7 +95,9 @@ fn most_used(rules: &Rules, analysis: &Analysis, component: &[RuleId]) -> RuleId
 }
 
 /// Sizes by rule, callees first; large rules that are used more than once become called.
+/// What begins with itself is not: it would call itself for ever.
 fn sizes(rules: &Rules, analysis: &Analysis, called: &mut [bool]) -> Vec<usize> {
+    let corners = corners(rules);
     let mut size = vec![1; rules.len()];
     for component in &analysis.components {
         let all = component.iter().map(|rule| {
@@ -105,7 +108,7 @@ fn sizes(rules: &Rules, analysis: &Analysis, called: &mut [bool]) -> Vec<usize> 
         for rule in component {
             size[rule.index()] = all;
             let is_shared = analysis.references[rule.index()] > 1;
-            if is_shared && all > LARGE && component.len() == 1 && !analysis.is_recursive(*rule) {
+            if is_shared && all > LARGE && !corners.is_recursive(*rule) {
                 called[rule.index()] = true;
             }
         }
@@ -142,7 +145,14 @@ fn node_sizes(body: &Body, size: &[usize], called: &[bool]) -> Vec<usize> {
 /// Whether some called rule begins with itself by way of another called one. What begins with itself
 /// directly is rewritten.
 pub(crate) fn mutual_left_recursion(source: &Source, cuts: &Cuts) -> bool {
-    let rules = &source.rules;
+    let component_has_two = |component: &Vec<RuleId>| {
+        component.iter().filter(|rule| cuts.called[rule.index()]).count() > 1
+    };
+    corners(&source.rules).components.iter().any(component_has_two)
+}
+
+/// Which rules begin with which.
+fn corners(rules: &Rules) -> Analysis {
     let nullable = nullable(rules);
     // The graph of left corners as a grammar, so that the analysis finds its components.
     let bodies = rules.bodies.iter().map(|body| {
@@ -153,11 +163,7 @@ pub(crate) fn mutual_left_recursion(source: &Source, cuts: &Cuts) -> bool {
         Arc::new(builder.finish(root))
     });
     let graph = Rules { bodies: bodies.collect(), names: rules.names.clone() };
-    let analysis = passes::analyze(&graph);
-    analysis
-        .components
-        .iter()
-        .any(|component| component.iter().filter(|rule| cuts.called[rule.index()]).count() > 1)
+    passes::analyze(&graph)
 }
 
 fn nullable(rules: &Rules) -> Vec<bool> {

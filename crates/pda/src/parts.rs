@@ -58,7 +58,12 @@ impl Source {
             let body = self.rules.body(rule);
             let mut builder = BodyBuilder::new();
             let mut kept = None;
+            let inside = only.map(|only| descendants(body, only));
             let whole = builder.try_rebuild(body, |builder, expr, node| {
+                // Beside a part may stand what it does not need, and what is not regular.
+                if inside.as_ref().is_some_and(|inside| !inside[expr.index()]) {
+                    return Ok(builder.never());
+                }
                 let new = match (replace(Part { rule, expr }, builder)?, node) {
                     (Some(new), _) => new,
                     (None, Node::Rule(callee)) => {
@@ -88,6 +93,18 @@ impl Source {
         let rules = self.extract(part, |_, _| Ok::<_, RegularError>(None))?;
         automaton(&rules, &BytesOnly, fuel)
     }
+}
+
+/// Which nodes of a body are in one of them, itself among them.
+pub(crate) fn descendants(body: &Body, top: ExprId) -> Vec<bool> {
+    let mut inside = vec![false; body.nodes().len()];
+    inside[top.index()] = true;
+    for (id, node) in body.iter().rev() {
+        if inside[id.index()] {
+            node.for_each_child(|child| inside[child.index()] = true);
+        }
+    }
+    inside
 }
 
 /// The minimal automaton of regular rules; what the first does not reach is passed over.
