@@ -11,6 +11,7 @@
 //! Islands that a grammar holds stay; of the others, as much as [`KEPT_BYTES`] and [`KEPT`] allow.
 
 use crate::{
+    difference::{Counterpart, Difference, core},
     loops::Loop,
     mask::{Mask, MaskBuilder, SharedRows},
     texts::{Classes, TEXT, classes},
@@ -70,6 +71,7 @@ impl FixedIslands {
         let make = || {
             Arc::new(FixedIsland {
                 dfa: dfa.clone(),
+                difference: OnceLock::new(),
                 in_loop: is_loop.then(|| Loop::new(dfa.clone())),
                 classes: OnceLock::new(),
                 bases: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 4),
@@ -85,6 +87,8 @@ impl FixedIslands {
 #[derive(Debug)]
 pub(crate) struct FixedIsland {
     dfa: Arc<Dfa>,
+    /// What it lacks of its core, if that is little; found when it is first asked for.
+    difference: OnceLock<Option<(Arc<Self>, Difference)>>,
     in_loop: Option<Loop>,
     classes: OnceLock<Classes>,
     bases: DashMap<Position, Arc<Base>, FxBuildHasher>,
@@ -114,6 +118,9 @@ pub(crate) struct Window {
     pub(crate) most: u32,
 }
 
+/// An island that reads at least as much, what is lacking of it, and a state in it.
+type Lesser<'i> = (&'i Arc<FixedIsland>, &'i Difference, Counterpart);
+
 /// What is known of a position; by default one that nothing can be read from.
 #[derive(Debug, Default)]
 pub(crate) struct Base {
@@ -136,9 +143,14 @@ impl FixedIsland {
         if let Some(known) = self.bases.get(&position) {
             return (known.clone(), 0);
         }
-        let base = match &self.in_loop {
-            Some(in_loop) => looped(in_loop, islands, vocabulary, position),
-            None => self.plain(islands, vocabulary, position),
+        let base = match (&self.in_loop, self.counterpart(islands, position.state)) {
+            (Some(in_loop), _) => looped(in_loop, islands, vocabulary, position),
+            (None, Some((greater, _, counterpart))) if counterpart.is_same => {
+                let position = Position { state: counterpart.state, ..position };
+                return greater.base(islands, vocabulary, position);
+            }
+            (None, Some(lesser)) => self.less(lesser, islands, vocabulary, position),
+            (None, None) => self.plain(islands, vocabulary, position),
         };
         let visited = base.visited;
         let bytes = base.mask.memory_bytes()
@@ -159,6 +171,57 @@ impl FixedIsland {
     /// Heap bytes of what is known.
     pub(crate) fn bytes(&self) -> usize {
         self.own_bytes.load(Ordering::Relaxed)
+    }
+
+    /// What a state corresponds to in an island that reads at least as much.
+    fn counterpart(&self, islands: &FixedIslands, state: StateId) -> Option<Lesser<'_>> {
+        if self.in_loop.is_some() {
+            return None;
+        }
+        let found = self.difference.get_or_init(|| {
+            let (core, texts) = core(&self.dfa)?;
+            let core = islands.get(&Arc::new(core), false);
+            let begin = texts.into_iter().map(|state| (state, core.dfa.start())).collect();
+            let difference = Difference::new(&self.dfa, &core.dfa, begin);
+            (!difference.is_empty()).then_some((core, difference))
+        });
+        let (greater, difference) = found.as_ref()?;
+        Some((greater, difference, difference.of(state)?))
+    }
+
+    /// What is known of a state that lacks a little of what another one reads.
+    fn less(
+        &self,
+        (greater, difference, counterpart): Lesser<'_>,
+        islands: &FixedIslands,
+        vocabulary: &Vocabulary,
+        position: Position,
+    ) -> Base {
+        let automata = (&*self.dfa, &*greater.dfa);
+        let states = (position.state, counterpart.state);
+        let lacking = difference.lacking(automata, states, vocabulary.trie());
+        let position = Position { state: counterpart.state, ..position };
+        let (base, visited) = greater.base(islands, vocabulary, position);
+        let ids: Vec<u32> = lacking.iter().map(|lacking| lacking.0.as_u32()).collect();
+        let mask = base.mask.without(&ids, &islands.rows);
+        let is_left = |word: &[u8], token: TokenId| {
+            let at = lacking.binary_search_by_key(&token, |lacking| lacking.0);
+            let len = vocabulary.bytes(token).unwrap_or_default().len();
+            // What leaves before the two differ, leaves.
+            at.is_err() || len - word.len() < lacking[at.unwrap_or_default()].1
+        };
+        let exits = base.exits.as_ref().and_then(|exits| {
+            let words: Vec<Word<'_>> = words_of(vocabulary, exits).collect();
+            let count = words.len();
+            let left: Vec<Word<'_>> =
+                words.into_iter().filter(|&(word, token)| is_left(word, token)).collect();
+            match left.len() {
+                0 => None,
+                len if len == count => Some(exits.clone()),
+                _ => Some(Arc::new(TokenTrie::of_words(left))),
+            }
+        });
+        Base { mask, exits, visited }
     }
 
     fn plain(
@@ -260,6 +323,20 @@ fn finish(
     words.retain(|word| !mask.contains(word.1.as_u32()));
     let exits = (!words.is_empty()).then(|| Arc::new(TokenTrie::of_words(words)));
     Base { mask, exits, visited }
+}
+
+/// The words of a trie of rests.
+pub(crate) fn words_of<'v>(
+    vocabulary: &'v Vocabulary,
+    trie: &TokenTrie,
+) -> impl Iterator<Item = Word<'v>> {
+    trie.subtree(NodeId::ROOT).flat_map(move |node| {
+        let left = trie.depth(node);
+        trie.tokens(node).iter().map(move |&token| {
+            let bytes = vocabulary.bytes(token).unwrap_or_default();
+            (&bytes[bytes.len() - left..], token)
+        })
+    })
 }
 
 /// Tells what is left, behind a node, of the tokens at and below one of its children.

@@ -36,6 +36,7 @@
 mod alphabet;
 mod backend;
 mod cut;
+mod difference;
 mod fill;
 mod fixed;
 mod frames;

@@ -88,6 +88,40 @@ impl Mask {
         }
     }
 
+    /// The mask without some ids, ascending.
+    pub(crate) fn without(&self, ids: &[u32], rows: &SharedRows) -> Self {
+        let gone: Vec<u32> = ids.iter().copied().filter(|&id| self.contains(id)).collect();
+        match self {
+            _ if gone.is_empty() => self.clone(),
+            Self::Ids(own) => Self::Ids(
+                own.iter().copied().filter(|id| gone.binary_search(id).is_err()).collect(),
+            ),
+            Self::Flips(row, flips) if flips.len() + gone.len() <= SHORT => {
+                Self::Flips(row.clone(), symmetric_difference(flips, &gone))
+            }
+            Self::Flips(row, _) => {
+                let mut words = vec![0; row.len()];
+                self.write(&mut words);
+                gone.iter().for_each(|&id| {
+                    words[id as usize / WORD_BITS] &= !(1 << (id as usize % WORD_BITS));
+                });
+                Self::of_words(&words, rows)
+            }
+        }
+    }
+
+    /// A mask by its words.
+    fn of_words(words: &[i32], rows: &SharedRows) -> Self {
+        let row = Row::new(words, words.len() * WORD_BITS);
+        if row.count() <= SHORT {
+            return Self::Ids(
+                row.ones().map(|id| u32::try_from(id).expect("ids are u32")).collect(),
+            );
+        }
+        let near = rows.near(words);
+        near.unwrap_or_else(|| Self::Flips(rows.intern(words), Arc::default()))
+    }
+
     pub(crate) fn contains(&self, id: u32) -> bool {
         match self {
             Self::Ids(ids) => ids.binary_search(&id).is_ok(),
@@ -304,16 +338,7 @@ impl MaskBuilder {
             }
         }
         let words = self.bits(words_for(model_len));
-        let row = Row::new(&words, model_len);
-        if row.count() <= SHORT {
-            return Mask::Ids(
-                row.ones().map(|id| u32::try_from(id).expect("ids are u32")).collect(),
-            );
-        }
-        match rows.near(&words) {
-            Some(mask) => mask,
-            None => Mask::Flips(rows.intern(&words), Arc::default()),
-        }
+        Mask::of_words(&words, rows)
     }
 }
 

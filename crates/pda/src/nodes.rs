@@ -11,7 +11,7 @@
 
 use crate::{
     fill::{Filling, Shared},
-    fixed::{Window, Word},
+    fixed::{Window, words_of},
     frames::{Frames, UNKNOWN},
     mask::Mask,
     program::Program,
@@ -213,7 +213,7 @@ impl Nodes {
             let base = self.get(self.of(program, frames, below)?);
             filling.mask.mask(&base.mask);
             if let Some(exits) = &base.exits {
-                filling.exits.extend(words_of(program, exits));
+                filling.exits.extend(words_of(&program.vocabulary, exits));
             }
             return Ok(self.finish(program, filling, (state.island, base.pops)));
         }
@@ -229,15 +229,4 @@ impl Nodes {
         let exits = (!exits.is_empty()).then(|| Arc::new(TokenTrie::of_words(exits)));
         Node::new(program, (mask, exits), (island, pops))
     }
-}
-
-/// The words of a trie of rests.
-fn words_of<'p>(program: &'p Program, trie: &TokenTrie) -> impl Iterator<Item = Word<'p>> {
-    trie.subtree(NodeId::ROOT).flat_map(move |node| {
-        let left = trie.depth(node);
-        trie.tokens(node).iter().map(move |&token| {
-            let bytes = program.vocabulary.bytes(token).unwrap_or_default();
-            (&bytes[bytes.len() - left..], token)
-        })
-    })
 }
