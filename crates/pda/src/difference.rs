@@ -13,9 +13,9 @@
 //! in the other one alone, if just one of its states accepts, if it leads to such a pair, or if it
 //! differs for words of any length.
 
-use crate::texts::TEXT;
+use crate::texts::texts;
 use formwork_automata::{
-    Dfa, Exhausted, Fuel, NfaBuilder, NfaStateId, StateId, determinize,
+    ByteSet, Dfa, Exhausted, Fuel, NfaBuilder, NfaStateId, StateId, determinize,
 };
 use formwork_vocab::{NodeId, TokenId, TokenTrie};
 use rustc_hash::FxHashMap;
@@ -204,8 +204,7 @@ fn spread(verdicts: &mut [Verdict], mut edges: Vec<(usize, usize)>) {
 
 /// The core of an automaton, and the states of free text in it, if there is more to it than its core.
 pub(crate) fn core(dfa: &Dfa) -> Option<(Dfa, Vec<StateId>)> {
-    let texts: Vec<StateId> =
-        dfa.live_states().filter(|&state| dfa.out_bytes(state).len() >= TEXT).collect();
+    let texts: Vec<StateId> = texts(dfa).into_iter().map(|text| text.0).collect();
     let mut uses: FxHashMap<StateId, usize> = FxHashMap::default();
     for &state in &texts {
         for (_, target) in dfa.edges(state) {
@@ -231,6 +230,8 @@ pub(crate) fn core(dfa: &Dfa) -> Option<(Dfa, Vec<StateId>)> {
     }
     // The dead state is none of those reached.
     (reached.len() + 1 < dfa.len()).then_some(())?;
+    let members: Vec<ByteSet> =
+        (0..dfa.classes().count()).map(|class| dfa.classes().members(class)).collect();
     let mut fuel = Fuel::unlimited();
     let mut nfa = NfaBuilder::new(&mut fuel);
     let build = |nfa: &mut NfaBuilder<'_>| -> Result<(NfaStateId, NfaStateId), Exhausted> {
@@ -238,7 +239,7 @@ pub(crate) fn core(dfa: &Dfa) -> Option<(Dfa, Vec<StateId>)> {
         let states: Vec<NfaStateId> = reached.iter().map(|_| nfa.state()).collect::<Result<_, _>>()?;
         for (&state, &image) in reached.iter().zip(&states) {
             for (class, target) in dfa.byte_edges(state) {
-                nfa.byte(image, dfa.classes().members(class), states[images[&target]])?;
+                nfa.byte(image, members[class], states[images[&target]])?;
             }
             if dfa.is_accepting(state) {
                 nfa.empty(image, accept)?;

@@ -14,7 +14,7 @@ use crate::{
     difference::{Counterpart, Difference, core},
     loops::Loop,
     mask::{Mask, MaskBuilder, SharedRows},
-    texts::{Classes, TEXT, classes},
+    texts::{Classes, classes, texts},
 };
 use dashmap::DashMap;
 use formwork_automata::{ByteSet, Dfa, StateId};
@@ -272,11 +272,7 @@ impl FixedIsland {
         state: StateId,
     ) -> Option<formwork_slices::SliceRow<'s>> {
         let slices = &islands.slices;
-        let classes = self.classes.get_or_init(|| {
-            let states = self.dfa.live_states().map(|state| (state, self.dfa.out_bytes(state)));
-            let open = states.filter(|(_, bytes)| bytes.len() >= TEXT).collect();
-            classes(&self.dfa, slices, open)
-        });
+        let classes = self.classes.get_or_init(|| classes(&self.dfa, slices, texts(&self.dfa)));
         let (slice, fit) = classes.get(&state)?;
         slices.all()[*slice].row(*fit)
     }

@@ -25,6 +25,8 @@ use std::sync::Arc;
 
 /// Positions of a symbol at most: a class of characters has a few dozen.
 const MAX_SYMBOL: usize = 512;
+/// States of a finite automaton that is inlined.
+const MAX_INLINED: usize = 64;
 /// A part that is repeated is called when its turns together are larger than this.
 const MAX_UNROLLED: usize = 64;
 
@@ -238,9 +240,9 @@ impl<'a> Islands<'a> {
 }
 
 /// Whether an automaton of the grammar is an island: text and numbers, of which the vocabulary knows
-/// the masks. What is finite is read as fast where it stands.
+/// the masks. What is finite and small is read as fast where it stands.
 pub(crate) fn is_text(dfa: &Dfa) -> bool {
-    dfa.marks().is_empty() && !dfa.is_finite()
+    dfa.marks().is_empty() && (dfa.len() > MAX_INLINED || !dfa.is_finite())
 }
 
 /// Whether a repetition has more turns than are unrolled.

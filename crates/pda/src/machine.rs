@@ -23,6 +23,8 @@ use std::sync::{
 const MAX_DEPTH: usize = 16;
 /// What is called from more places has its masks by place made when they are met.
 const MAX_RETURNS: usize = 64;
+/// Trie nodes visited in advance, at about 10 ns each; what is left is made when it is met.
+const MAX_ADVANCE: u64 = 1 << 26;
 /// Masks that are united at a step.
 const MAX_UNITED: usize = 32;
 /// The bit of the row numbers of united masks.
@@ -69,7 +71,8 @@ impl Core {
     }
 
     /// Makes the nodes of all states, and those by one return where the states alone do not decide.
-    /// Loops are made for their first turn.
+    /// Loops are made for their first turn. Grammars with thousands of states of free text, each
+    /// with a row of its own, are not made to the end.
     ///
     /// # Errors
     /// A limit, or the cancellation.
@@ -81,7 +84,8 @@ impl Core {
         let program = &self.program;
         let count = u32::try_from(program.states.len()).expect("states are u32");
         (0..count).into_par_iter().try_for_each(|state| {
-            if program.state(state).local.0.is_dead() {
+            let visited = self.nodes.visited.load(Ordering::Relaxed);
+            if program.state(state).local.0.is_dead() || visited > MAX_ADVANCE {
                 return Ok(());
             }
             if let Some(reason) = cancellation.reason() {
@@ -99,9 +103,10 @@ impl Core {
         })
     }
 
-    /// How many tokens each state leaves undecided, on average, as parts of a million: of those that
-    /// the vocabulary has, for states that are no loops. `None` before any node is made.
-    pub(crate) fn undecided(&self) -> Option<u64> {
+    /// How many tokens a state decides whatever is below it on the stack, on average over the states
+    /// whose masks are made, as parts of a million of the tokens that the vocabulary has. `None`
+    /// before any mask is made.
+    pub(crate) fn decided(&self) -> Option<u64> {
         let program = &self.program;
         let tokens = program.vocabulary.trie().tokens_below(formwork_vocab::NodeId::ROOT).len();
         let (mut states, mut open) = (0_u64, 0_u64);
@@ -109,7 +114,18 @@ impl Core {
             states += 1;
             open += self.nodes.get(known).open_tokens() as u64;
         }
-        (states > 0 && tokens > 0).then(|| open * 1_000_000 / (states * tokens as u64))
+        let all = states * tokens as u64;
+        (all > 0).then(|| (all - open) * 1_000_000 / all)
+    }
+
+    /// Heap bytes of what is known of islands that call nothing; other grammars may share it.
+    pub(crate) fn shared_bytes(&self) -> usize {
+        let islands = self.program.fixed.iter().flatten();
+        let mut known: Vec<_> =
+            islands.map(|island| (Arc::as_ptr(island).addr(), island.bytes())).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.into_iter().map(|island| island.1).sum()
     }
 }
 
@@ -421,6 +437,10 @@ impl Machine for Tables {
 
     fn memory_bytes(&self) -> usize {
         let Core { program, nodes, .. } = &*self.core;
-        program.memory_bytes() + nodes.bytes() + nodes.row_bytes() + self.frames.bytes()
+        program.memory_bytes()
+            + nodes.bytes()
+            + nodes.row_bytes()
+            + self.core.shared_bytes()
+            + self.frames.bytes()
     }
 }

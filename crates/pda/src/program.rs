@@ -209,13 +209,17 @@ impl Program {
             self.bases.push(base);
             self.states.push(State { island, ..State::default() });
             let dfa = &shape.dfa;
+            let members: Vec<ByteSet> =
+                (0..dfa.classes().count()).map(|class| dfa.classes().members(class)).collect();
             for state in dfa.live_states() {
                 let is_loop = shape.turns.is_some();
                 let ends = if is_loop { state == dfa.start() } else { dfa.is_accepting(state) };
                 self.states.push(State {
                     island,
                     local: Local(state),
-                    out: dfa.out_bytes(state),
+                    out: dfa
+                        .byte_edges(state)
+                        .fold(ByteSet::EMPTY, |out, (class, _)| out.union(&members[class])),
                     ends,
                     only_ends: !is_loop && ends && dfa.edges(state).next().is_none(),
                     ..State::default()

@@ -77,3 +77,14 @@ fn texts_of(program: &Program, island: u32) -> Vec<(StateId, ByteSet)> {
         .map(|state| (state.local.0, state.out))
         .collect()
 }
+
+/// The states of an automaton that are free text, and what they read.
+pub(crate) fn texts(dfa: &Dfa) -> Vec<(StateId, ByteSet)> {
+    let members: Vec<ByteSet> =
+        (0..dfa.classes().count()).map(|class| dfa.classes().members(class)).collect();
+    let out = |state| {
+        dfa.byte_edges(state).fold(ByteSet::EMPTY, |out, (class, _)| out.union(&members[class]))
+    };
+    let states = dfa.live_states().map(|state| (state, out(state)));
+    states.filter(|(_, out)| out.len() >= TEXT).collect()
+}
