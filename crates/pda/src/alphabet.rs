@@ -77,6 +77,18 @@ impl Alphabet {
         Ok(alphabet)
     }
 
+    /// The atoms alone, as a program needs them. Every token is in one of them at most.
+    pub(crate) fn of_atoms(atoms: Vec<Vec<TokenId>>) -> Self {
+        let marks = (0..).map(Mark).zip(&atoms);
+        let atom_of = marks.flat_map(|(mark, tokens)| tokens.iter().map(move |&id| (id, mark)));
+        Self { atom_of: atom_of.collect(), atoms, sets: FxHashMap::default() }
+    }
+
+    /// How many atoms there are.
+    pub(crate) fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
     /// The tokens of an atom, ascending.
     pub(crate) fn tokens(&self, mark: Mark) -> &[TokenId] {
         &self.atoms[mark.0 as usize]

@@ -12,7 +12,7 @@ use crate::{
     session::Matcher,
     texts::Texts,
 };
-use formwork_automata::{ByteSet, Exhausted};
+use formwork_automata::{ByteSet, CancellationToken, Exhausted};
 use formwork_core::{
     Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
     Machine, StartError, StartOptions, Stats, StepError, StructuredOutputBackend,
@@ -84,36 +84,56 @@ impl StructuredOutputBackend for PdaBackend {
         &self,
         request: &CompileRequest,
     ) -> Result<Arc<dyn CompiledGrammar>, CompileError> {
-        let CompileRequest { grammar, vocabulary, limits, cancellation } = request;
-        let program = program(request)?;
-        let shared = Shared {
-            fixed: FixedIslands::of(vocabulary),
-            texts: Texts::new(&program),
+        Ok(Arc::new(self.compile(request)?))
+    }
+}
+
+impl PdaBackend {
+    /// What [`StructuredOutputBackend::compile_blocking`] gives, known by its type, so that it can
+    /// be [saved](Compiled::save).
+    ///
+    /// # Errors
+    /// The same.
+    pub fn compile(&self, request: &CompileRequest) -> Result<Compiled, CompileError> {
+        let CompileRequest { grammar, limits, cancellation, .. } = request;
+        let settings = Settings {
+            warnings: grammar.warnings().to_vec(),
+            mask_steps: limits.mask_steps,
+            compiled_bytes: limits.compiled_bytes,
         };
-        let core = Core::new(program, shared, limits.mask_steps);
+        self.finish(program(request)?, settings, Some(cancellation))
+    }
+
+    /// A program with the masks that are made in advance.
+    pub(crate) fn finish(
+        &self,
+        program: Program,
+        settings: Settings,
+        cancellation: Option<&CancellationToken>,
+    ) -> Result<Compiled, CompileError> {
+        let vocabulary = program.vocabulary.clone();
+        let shared = Shared { fixed: FixedIslands::of(&vocabulary), texts: Texts::new(&program) };
+        let core = Core::new(program, shared, settings.mask_steps);
+        let limit = settings.compiled_bytes;
         if self.precompute == Precompute::Everything {
-            core.precompute(cancellation).map_err(|error| match error {
+            let never = CancellationToken::new();
+            core.precompute(cancellation.unwrap_or(&never)).map_err(|error| match error {
                 PrecomputeError::Step(StepError::MaskSteps { limit }) => {
                     Unsupported::OverBudget(Exhausted::Steps { limit }).into()
                 }
                 PrecomputeError::Step(_) => {
-                    let limit = limits.compiled_bytes;
                     CompileError::from(Unsupported::OverBytes { estimate: limit, limit })
                 }
                 PrecomputeError::Exhausted(reason) => reason.into(),
             })?;
         }
         let tables = Tables::new(Arc::new(core));
-        let (estimate, limit) = (tables.memory_bytes(), limits.compiled_bytes);
+        // What others have made known does not count against this grammar.
+        let estimate = tables.own_bytes();
         if estimate > limit {
             return Err(Unsupported::OverBytes { estimate, limit }.into());
         }
-        Ok(Arc::new(Compiled {
-            vocabulary: vocabulary.clone(),
-            warnings: grammar.warnings().to_vec(),
-            max_bytes: STACK_BYTES.min(limit),
-            tables: Mutex::new(Arc::new(tables)),
-        }))
+        Ok(Compiled { vocabulary, settings, tables: Mutex::new(Arc::new(tables)) })
     }
 }
 
@@ -202,12 +222,21 @@ fn bytes(node: &Node) -> ByteSet {
     }
 }
 
+/// What a grammar brings with it besides its program.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) warnings: Vec<Warning>,
+    /// Steps that a mask may take.
+    pub(crate) mask_steps: u64,
+    /// Bytes that everything together may have.
+    pub(crate) compiled_bytes: usize,
+}
+
 /// A grammar ready for this backend.
 #[derive(Debug)]
 pub struct Compiled {
     vocabulary: Arc<Vocabulary>,
-    warnings: Vec<Warning>,
-    max_bytes: usize,
+    settings: Settings,
     tables: Mutex<Arc<Tables>>,
 }
 
@@ -223,7 +252,11 @@ impl Compiled {
 
     /// Whether stacks have outgrown their budget.
     pub(crate) fn is_full(&self, tables: &Tables) -> bool {
-        tables.frames.bytes() > self.max_bytes
+        tables.frames.bytes() > STACK_BYTES.min(self.settings.compiled_bytes)
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Begins new stacks, unless somebody has.
@@ -256,7 +289,7 @@ impl CompiledGrammar for Compiled {
     }
 
     fn warnings(&self) -> &[Warning] {
-        &self.warnings
+        &self.settings.warnings
     }
 
     fn stats(&self) -> Stats {
@@ -268,6 +301,8 @@ impl CompiledGrammar for Compiled {
             count("states", core.program.states.len() - core.program.islands.len()),
             count("positions", core.nodes.len()),
             count("frames", tables.frames.len()),
+            count("automaton bytes", core.program.memory_bytes()),
+            count("position bytes", core.nodes.bytes()),
             count("row bytes", core.nodes.row_bytes()),
             count("shared bytes", core.shared_bytes()),
             Counter {

@@ -236,7 +236,8 @@ pub(crate) fn core(dfa: &Dfa) -> Option<(Dfa, Vec<StateId>)> {
     let mut nfa = NfaBuilder::new(&mut fuel);
     let build = |nfa: &mut NfaBuilder<'_>| -> Result<(NfaStateId, NfaStateId), Exhausted> {
         let accept = nfa.state()?;
-        let states: Vec<NfaStateId> = reached.iter().map(|_| nfa.state()).collect::<Result<_, _>>()?;
+        let states: Vec<NfaStateId> =
+            reached.iter().map(|_| nfa.state()).collect::<Result<_, _>>()?;
         for (&state, &image) in reached.iter().zip(&states) {
             for (class, target) in dfa.byte_edges(state) {
                 nfa.byte(image, members[class], states[images[&target]])?;

@@ -157,8 +157,7 @@ impl<'p> Filling<'p> {
         let program = self.program;
         let state = program.state(thread.state);
         let island = program.fixed[state.island as usize].as_ref().expect("it calls nothing");
-        let position =
-            Position { state: state.local.0, window: program.window(thread), follow };
+        let position = Position { state: state.local.0, window: program.window(thread), follow };
         let (base, visited) = island.base(&self.shared.fixed, &program.vocabulary, position);
         self.visited += visited;
         base

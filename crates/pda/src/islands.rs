@@ -196,17 +196,7 @@ impl<'a> Islands<'a> {
             Err(RegularError::NotRegular { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        // Between two turns is the start, and only that.
-        let is_prefix_free = !dfa.is_empty()
-            && !dfa.is_accepting(dfa.start())
-            && dfa.live_states().all(|state| {
-                let mut edges = dfa.edges(state);
-                match dfa.is_accepting(state) {
-                    true => edges.next().is_none(),
-                    false => edges.all(|(_, target)| target != dfa.start()),
-                }
-            });
-        Ok(is_prefix_free.then(|| Arc::new(dfa)))
+        Ok(is_symbol(&dfa).then(|| Arc::new(dfa)))
     }
 
     /// Whether a part calls no rule that is called, as far as a few rules show.
@@ -243,6 +233,20 @@ impl<'a> Islands<'a> {
 /// the masks. What is finite and small is read as fast where it stands.
 pub(crate) fn is_text(dfa: &Dfa) -> bool {
     dfa.marks().is_empty() && (dfa.len() > MAX_INLINED || !dfa.is_finite())
+}
+
+/// Whether the words of an automaton can be counted as they are read: none is empty or the begin of
+/// another, so that between two turns is the start, and only that.
+pub(crate) fn is_symbol(dfa: &Dfa) -> bool {
+    !dfa.is_empty()
+        && !dfa.is_accepting(dfa.start())
+        && dfa.live_states().all(|state| {
+            let mut edges = dfa.edges(state);
+            match dfa.is_accepting(state) {
+                true => edges.next().is_none(),
+                false => edges.all(|(_, target)| target != dfa.start()),
+            }
+        })
 }
 
 /// Whether a repetition has more turns than are unrolled.

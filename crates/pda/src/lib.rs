@@ -31,9 +31,11 @@
 //!
 //! # Reading order
 //! `alphabet`, `parts`, `cut`, `islands`, `program` (from a grammar to the automaton); `frames`,
-//! `walker` (reading); `mask`, `loops`, `texts`, `fixed`, `fill`, `nodes` (masks); `machine`, `session`, `backend`.
+//! `walker` (reading); `mask`, `loops`, `texts`, `fixed`, `fill`, `nodes` (masks); `machine`, `session`, `backend`,
+//! `artifact`.
 
 mod alphabet;
+mod artifact;
 mod backend;
 mod cut;
 mod difference;
@@ -51,4 +53,5 @@ mod session;
 mod texts;
 mod walker;
 
+pub use artifact::{ArtifactError, ArtifactTable, SaveError};
 pub use backend::{Compiled, PdaBackend, Precompute};

@@ -147,6 +147,12 @@ impl Tables {
         Self { core, frames: Frames::new() }
     }
 
+    /// Heap bytes held, those aside that are known of islands which other grammars may have too.
+    pub(crate) fn own_bytes(&self) -> usize {
+        let Core { program, nodes, .. } = &*self.core;
+        program.memory_bytes() + nodes.bytes() + nodes.row_bytes() + self.frames.bytes()
+    }
+
     fn walker(&self) -> Walker<'_> {
         Walker::new(&self.core.program, &self.frames, self.core.limit)
     }
@@ -436,11 +442,6 @@ impl Machine for Tables {
     }
 
     fn memory_bytes(&self) -> usize {
-        let Core { program, nodes, .. } = &*self.core;
-        program.memory_bytes()
-            + nodes.bytes()
-            + nodes.row_bytes()
-            + self.core.shared_bytes()
-            + self.frames.bytes()
+        self.own_bytes() + self.core.shared_bytes()
     }
 }

@@ -141,6 +141,13 @@ impl Mask {
         }
     }
 
+    /// The ids of the list or the flips.
+    pub(crate) fn list_mut(&mut self) -> &mut Arc<[u32]> {
+        match self {
+            Self::Ids(ids) | Self::Flips(_, ids) => ids,
+        }
+    }
+
     /// Heap bytes held; a shared row is counted by its holders together.
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {

@@ -11,7 +11,7 @@
 
 use crate::{
     fill::{Filling, Shared},
-    fixed::{Window, words_of},
+    fixed::{Window, Word, words_of},
     frames::{Frames, UNKNOWN},
     mask::Mask,
     program::Program,
@@ -36,7 +36,16 @@ pub(crate) struct Node {
     pops: bool,
     /// Whether nothing more need be known.
     pub(crate) is_closed: bool,
-    children: boxcar::Vec<(u32, u32)>,
+    /// The first of the nodes by one more return, as a link.
+    first: OnceLock<u32>,
+}
+
+/// A node by one more return, and the next one of the same: lists that only grow.
+#[derive(Debug)]
+struct Link {
+    back: u32,
+    child: u32,
+    next: OnceLock<u32>,
 }
 
 impl Node {
@@ -46,7 +55,7 @@ impl Node {
         (island, pops): (u32, bool),
     ) -> Self {
         let is_closed = exits.is_none() && !(pops && program.is_called[island as usize]);
-        Self { mask, exits, pops, is_closed, children: boxcar::Vec::new() }
+        Self { mask, exits, pops, is_closed, first: OnceLock::new() }
     }
 
     /// Tokens that what is known does not decide, those that would follow it at once not counted.
@@ -57,17 +66,6 @@ impl Node {
         tokens.dedup();
         tokens.len()
     }
-
-    fn child(&self, back: u32) -> Option<u32> {
-        self.children.iter().find(|(_, child)| child.0 == back).map(|(_, child)| child.1)
-    }
-
-    fn memory_bytes(&self) -> usize {
-        let exits = self.exits.as_ref().filter(|exits| Arc::strong_count(exits) == 1);
-        size_of::<Self>()
-            + self.mask.memory_bytes()
-            + exits.map_or(0, |exits| exits.memory_bytes())
-    }
 }
 
 /// All nodes of a grammar; they only grow.
@@ -75,6 +73,11 @@ impl Node {
 pub(crate) struct Nodes {
     shared: Shared,
     nodes: boxcar::Vec<Node>,
+    links: boxcar::Vec<Link>,
+    /// Equal lists of ids are one: what may follow is the same at many places.
+    lists: DashMap<Arc<[u32]>, (), FxBuildHasher>,
+    /// The same for what is left of tokens, by token and number of bytes.
+    rests: DashMap<Box<[(u32, u32)]>, Arc<TokenTrie>, FxBuildHasher>,
     by_state: Box<[OnceLock<u32>]>,
     in_loops: DashMap<(u32, Window), u32, FxBuildHasher>,
     limit: u64,
@@ -87,6 +90,9 @@ impl Nodes {
         Self {
             shared,
             nodes: boxcar::Vec::new(),
+            links: boxcar::Vec::new(),
+            lists: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 8),
+            rests: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 8),
             by_state: program.states.iter().map(|_| OnceLock::new()).collect(),
             in_loops: DashMap::with_capacity_and_hasher_and_shard_amount(0, FxBuildHasher, 8),
             limit,
@@ -148,8 +154,17 @@ impl Nodes {
         Ok(*self.in_loops.entry(key).or_insert_with(|| self.push(made)))
     }
 
-    fn push(&self, node: Node) -> u32 {
-        self.bytes.fetch_add(node.memory_bytes() + 32, Ordering::Relaxed);
+    fn push(&self, mut node: Node) -> u32 {
+        let list = node.mask.list_mut();
+        let known = self.lists.get(&**list).map(|known| known.key().clone());
+        match known {
+            Some(known) => *list = known,
+            None => {
+                self.bytes.fetch_add(size_of_val(&**list) + 48, Ordering::Relaxed);
+                self.lists.insert(list.clone(), ());
+            }
+        }
+        self.bytes.fetch_add(size_of::<Node>(), Ordering::Relaxed);
         u32::try_from(self.nodes.push(node)).expect("bounded by bytes")
     }
 
@@ -180,8 +195,13 @@ impl Nodes {
         back: u32,
     ) -> Result<u32, StepError> {
         let node = self.get(number);
-        if let Some(known) = node.child(back) {
-            return Ok(known);
+        let mut last = &node.first;
+        while let Some(&link) = last.get() {
+            let link = &self.links[link as usize];
+            if link.back == back {
+                return Ok(link.child);
+            }
+            last = &link.next;
         }
         let below = Thread { state: back, count: 0, frame: UNKNOWN };
         let child = match &node.exits {
@@ -191,7 +211,14 @@ impl Nodes {
                 self.push(made)
             }
         };
-        node.children.push((back, child));
+        let link = self.links.push(Link { back, child, next: OnceLock::new() });
+        self.bytes.fetch_add(size_of::<Link>(), Ordering::Relaxed);
+        let link = u32::try_from(link).expect("bounded by bytes");
+        // Behind whatever others have put there meanwhile.
+        while last.set(link).is_err() {
+            let taken = *last.get().expect("it is set");
+            last = &self.links[taken as usize].next;
+        }
         Ok(child)
     }
 
@@ -220,13 +247,30 @@ impl Nodes {
         Ok(self.finish(program, filling, (state.island, false)))
     }
 
+    /// The trie of what is left of tokens.
+    fn rests(&self, words: Vec<Word<'_>>) -> Arc<TokenTrie> {
+        let narrow = |len| u32::try_from(len).expect("tokens are short");
+        let mut key: Vec<(u32, u32)> =
+            words.iter().map(|word| (word.1.as_u32(), narrow(word.0.len()))).collect();
+        key.sort_unstable();
+        key.dedup();
+        if let Some(known) = self.rests.get(&*key) {
+            return known.clone();
+        }
+        let trie = Arc::new(TokenTrie::of_words(words));
+        let bytes = trie.memory_bytes() + size_of_val(&*key) + 48;
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.rests.insert(key.into(), trie.clone());
+        trie
+    }
+
     fn finish(&self, program: &Program, filling: Filling<'_>, (island, pops): (u32, bool)) -> Node {
         self.visited.fetch_add(filling.visited as u64, Ordering::Relaxed);
         let rows = &self.shared.fixed.rows;
         let mask = filling.mask.finish(rows, program.vocabulary.model_len());
         let mut exits = filling.exits;
         exits.retain(|exit| !mask.contains(exit.1.as_u32()));
-        let exits = (!exits.is_empty()).then(|| Arc::new(TokenTrie::of_words(exits)));
+        let exits = (!exits.is_empty()).then(|| self.rests(exits));
         Node::new(program, (mask, exits), (island, pops))
     }
 }
