@@ -321,7 +321,10 @@ mod tests {
             assert_eq!(counterpart.is_same, expected.is_empty());
             unequal += usize::from(!counterpart.is_same);
         }
-        assert_eq!(unequal, 3, "the start, the begin of the text, and where b may not follow a");
+        assert_eq!(
+            unequal, 4,
+            "the start, the begin of the text, and on the way to the missing word"
+        );
     }
 
     #[test]

@@ -68,6 +68,9 @@ impl Node {
     }
 }
 
+/// What is left of tokens: each token, and the bytes that are left of it.
+type RestsKey = Box<[(u32, u32)]>;
+
 /// All nodes of a grammar; they only grow.
 #[derive(Debug)]
 pub(crate) struct Nodes {
@@ -77,7 +80,7 @@ pub(crate) struct Nodes {
     /// Equal lists of ids are one: what may follow is the same at many places.
     lists: DashMap<Arc<[u32]>, (), FxBuildHasher>,
     /// The same for what is left of tokens, by token and number of bytes.
-    rests: DashMap<Box<[(u32, u32)]>, Arc<TokenTrie>, FxBuildHasher>,
+    rests: DashMap<RestsKey, Arc<TokenTrie>, FxBuildHasher>,
     by_state: Box<[OnceLock<u32>]>,
     in_loops: DashMap<(u32, Window), u32, FxBuildHasher>,
     limit: u64,

@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::Precompute;
-use formwork_core::{
-    CompileRequest, CompiledGrammar, Grammar, Limits, RowId, StartOptions, StructuredOutputGrammar,
-};
+use formwork_core::{CompileRequest, CompiledGrammar, Grammar, Limits, RowId, StartOptions};
 use formwork_grammar::{BodyBuilder, GrammarBuilder, TokenRef, TokenSet};
 
 fn vocabulary() -> Arc<Vocabulary> {
