@@ -13,10 +13,11 @@
 //! are made with.
 //!
 //! # Cost
-//! Compile: the automata; with [`Precompute::Everything`] a walk over the vocabulary for each state, in
-//! parallel. Mask: a copied row and some flipped bits. Step: a look-up a byte, and a frame where the
-//! stack changes. Memory: a list or a few flips per state, a row for each kind of free text, the
-//! stacks in use up to a budget.
+//! Compile: every rule lowered, and the automata; with [`Precompute::Everything`] a walk for each state
+//! over what the vocabulary does not know already, in parallel. Mask: a copied row and some flipped
+//! bits. Step: a look-up a byte, and a frame where the stack changes. Memory: a list or a few flips
+//! per state, a row for each kind of free text, the stacks in use up to a budget; what is known of
+//! text, numbers and white space is the vocabulary's, and other grammars use it too.
 //!
 //! # What it cannot do
 //! Look-ahead, token limits, items whose keys must differ or that are many in any order; left
@@ -28,6 +29,7 @@
 //! 2. No island begins with itself, so that what can be read before the next byte ends.
 //! 3. Frames refer to older frames only.
 //! 4. What a node says does not depend on who asks first.
+//! 5. The core of an automaton is smaller than the automaton.
 //!
 //! # Reading order
 //! `alphabet`, `parts`, `cut`, `islands`, `program` (from a grammar to the automaton); `frames`,
