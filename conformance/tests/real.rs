@@ -22,6 +22,7 @@ use formwork_dfa::DfaBackend;
 use formwork_earley::EarleyBackend;
 use formwork_grammar::regular::{self, BytesOnly};
 use formwork_mask::RowMut;
+use formwork_pda::PdaBackend;
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::IndexedRandom};
 use rustc_hash::FxHashSet;
 use std::{
@@ -356,7 +357,8 @@ fn walk(constraints: &[Constraint]) -> Counts {
     let mut counts = Counts::default();
     for constraint in constraints {
         let request = CompileRequest::new(constraint.grammar.clone(), VOCABULARY.clone());
-        let backends: [&dyn StructuredOutputBackend; 2] = [&DfaBackend, &EarleyBackend];
+        let pda = PdaBackend::default();
+        let backends: [&dyn StructuredOutputBackend; 3] = [&DfaBackend, &EarleyBackend, &pda];
         let compiled = backends.map(|backend| {
             let compiled = backend.compile_blocking(&request);
             let compiled = compiled.unwrap_or_else(|error| panic!("{}: {error}", constraint.name));

@@ -3,6 +3,7 @@
 use formwork_core::StructuredOutputBackend;
 use formwork_dfa::DfaBackend;
 use formwork_earley::EarleyBackend;
+use formwork_pda::{PdaBackend, Precompute};
 use std::{
     fmt,
     sync::{Arc, LazyLock},
@@ -12,8 +13,14 @@ use std::{
 pub type SharedBackend = Arc<dyn StructuredOutputBackend>;
 
 /// Every backend of this build. A new one is a line here.
-static BACKENDS: LazyLock<Vec<SharedBackend>> =
-    LazyLock::new(|| vec![Arc::new(DfaBackend), Arc::new(EarleyBackend)]);
+static BACKENDS: LazyLock<Vec<SharedBackend>> = LazyLock::new(|| {
+    vec![
+        Arc::new(DfaBackend),
+        Arc::new(EarleyBackend),
+        Arc::new(PdaBackend::new(Precompute::Nothing)),
+        Arc::new(PdaBackend::new(Precompute::Everything)),
+    ]
+});
 
 /// A name that no backend has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -31,7 +31,7 @@
 //!
 //! # Reading order
 //! [`Constraint`], [`Compiler`], [`backend`], [`FrontEndOptions`], [`StructuredOutputGrammar`]; then the crates behind them:
-//! [`grammar`], [`dfa`], [`earley`], [`json_schema`], [`regex`], [`choice`], [`ebnf`], [`lark`],
+//! [`grammar`], [`dfa`], [`earley`], [`pda`], [`json_schema`], [`regex`], [`choice`], [`ebnf`], [`lark`],
 //! [`structural_tag`].
 
 mod backends;
@@ -52,6 +52,7 @@ pub use formwork_grammar as grammar;
 pub use formwork_json_schema as json_schema;
 pub use formwork_lark as lark;
 pub use formwork_mask as mask;
+pub use formwork_pda as pda;
 pub use formwork_regex as regex;
 pub use formwork_structural_tag as structural_tag;
 pub use formwork_vocab as vocab;

@@ -71,6 +71,7 @@ const LIBRARIES: &[&str] = &[
     "formwork-structural-tag",
     "formwork-dfa",
     "formwork-earley",
+    "formwork-pda",
     "formwork-tokenizers",
 ];
 
@@ -128,6 +129,7 @@ pub(crate) const LAW: &[Row] = &[
     ),
     row("formwork-dfa", Only(BACKEND), SUITE),
     row("formwork-earley", Only(BACKEND), SUITE),
+    row("formwork-pda", Only(BACKEND), SUITE),
     row("formwork-tokenizers", Only(&["formwork-vocab", "formwork-archive"]), NOTHING),
     row("formwork", Only(LIBRARIES), Only(&["formwork-conformance"])),
     row("formwork-cli", Only(&["formwork", "formwork-tokenizers"]), NOTHING),
@@ -135,7 +137,7 @@ pub(crate) const LAW: &[Row] = &[
     row(
         "formwork-conformance",
         Only(CORE_AND_FRONT_ENDS),
-        Only(&["formwork-dfa", "formwork-earley", "formwork-tokenizers"]),
+        Only(&["formwork-dfa", "formwork-earley", "formwork-pda", "formwork-tokenizers"]),
     ),
     row("formwork-benches", Anything, Anything),
     row("formwork-examples", Anything, Anything),
