@@ -132,6 +132,7 @@ pub(crate) const LAW: &[Row] = &[
     row("formwork-pda", Only(BACKEND), SUITE),
     row("formwork-tokenizers", Only(&["formwork-vocab", "formwork-archive"]), NOTHING),
     row("formwork", Only(LIBRARIES), Only(&["formwork-conformance"])),
+    row("formwork-engine", Only(&["formwork"]), Only(&["formwork-conformance"])),
     row("formwork-cli", Only(&["formwork", "formwork-tokenizers"]), NOTHING),
     // The suite knows no backend; its own tests hold every backend against it.
     row(
