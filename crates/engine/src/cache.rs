@@ -160,6 +160,12 @@ impl<V: Clone + Send + Weigh + 'static> Cache<V> {
         stats.compile_time += time;
     }
 
+    /// All that is kept.
+    #[cfg(test)]
+    pub(crate) fn outcomes(&self) -> Vec<Outcome<V>> {
+        self.lock().entries.values().map(|entry| entry.outcome.clone()).collect()
+    }
+
     /// Forgets everything; what is being compiled goes on.
     pub(crate) fn clear(&self) {
         let mut inner = self.lock();

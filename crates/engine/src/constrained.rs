@@ -139,6 +139,13 @@ impl Constrained {
         Some(flight)
     }
 
+    /// Waits until the second compile, if one was begun, is over.
+    #[cfg(test)]
+    pub(crate) fn finish_promotion(&self) {
+        let promotion = self.promotion.lock().unwrap().clone();
+        promotion.into_iter().for_each(|ticket| drop(ticket.wait()));
+    }
+
     fn start(&self) -> Option<Box<str>> {
         self.first.explanation.chosen.clone()
     }
@@ -147,10 +154,8 @@ impl Constrained {
     fn hot_matter(&self) -> Matter {
         let uses = self.uses.load(Ordering::Relaxed).max(1);
         let tokens = self.tokens.load(Ordering::Relaxed) / uses;
-        let demand = Demand {
-            uses: uses.saturating_mul(10),
-            tokens: tokens.max(self.matter.demand.tokens),
-        };
+        let demand =
+            Demand { uses: uses.saturating_mul(10), tokens: tokens.max(self.matter.demand.tokens) };
         Matter { demand, ..self.matter.clone() }
     }
 }

@@ -31,11 +31,7 @@ pub struct TreeOutcome {
 }
 
 /// Walks a chain. Rows behind its end are all ones.
-pub(crate) fn fill_chain(
-    request: &mut Request,
-    draft: &[i32],
-    rows: &mut Rows<'_>,
-) -> SlotOutcome {
+pub(crate) fn fill_chain(request: &mut Request, draft: &[i32], rows: &mut Rows<'_>) -> SlotOutcome {
     let before = request.num_tokens();
     let mut outcome = SlotOutcome::default();
     let mut ended = false;
@@ -103,8 +99,7 @@ impl Engine {
         assert_eq!(words.len(), rows * width, "words of the rows");
         let mut held = vec![RowId::NONE; rows];
         let mut needs_apply = vec![false; rows];
-        let mut rows =
-            Rows { width, words, held: &mut held, needs_apply: &mut needs_apply };
+        let mut rows = Rows { width, words, held: &mut held, needs_apply: &mut needs_apply };
         request.step();
         let outcome = fill_chain(request, draft, &mut rows);
         (outcome, needs_apply)

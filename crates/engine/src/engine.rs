@@ -187,8 +187,7 @@ impl Engine {
     pub fn request(&self, spec: RequestSpec) -> Request {
         let RequestSpec { constraint, backend, options, start, healed_bytes, reasoning, thought } =
             spec;
-        let outcome =
-            constraint.map(|constraint| self.shared.find(constraint, backend, options));
+        let outcome = constraint.map(|constraint| self.shared.find(constraint, backend, options));
         let beginning = Beginning { start, reasoning, thought, healed: healed_bytes };
         Request::new(self.shared.clone(), beginning, outcome)
     }
@@ -300,8 +299,7 @@ impl Shared {
             let _span = tracing::debug_span!("compile", kind = constraint.key()).entered();
             let options = front_end_options(&options)?;
             let matter = matter(&constraint, &options, &config, vocabulary)?;
-            let outcome =
-                Constrained::compile(matter, &backend, &backends, &config.tiers, &token);
+            let outcome = Constrained::compile(matter, &backend, &backends, &config.tiers, &token);
             match &outcome {
                 Ok(it) => tracing::debug!(explanation = %it.first.explanation, "compiled"),
                 Err(error) => tracing::debug!(%error, "not compiled"),
@@ -324,6 +322,12 @@ impl Shared {
             self.counters.promoted.fetch_add(1, Ordering::Relaxed);
             self.begin(&flight);
         }
+    }
+
+    /// Waits until every second compile is over.
+    #[cfg(test)]
+    pub(crate) fn finish_promotions(&self) {
+        self.cache.outcomes().into_iter().flatten().for_each(|it| it.finish_promotion());
     }
 
     /// One more request has this constraint.

@@ -20,6 +20,11 @@ impl Healing {
         Self { bytes, healed: Vec::new() }
     }
 
+    /// All that was to be healed.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     fn rest(&self) -> &[u8] {
         &self.bytes[self.healed.last().copied().unwrap_or(0)..]
     }

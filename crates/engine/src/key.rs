@@ -114,9 +114,21 @@ impl Place {
         match keyword {
             "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
             | "dependencies" => Self::Schemas,
-            "items" | "prefixItems" | "additionalItems" | "additionalProperties"
-            | "unevaluatedItems" | "unevaluatedProperties" | "contains" | "propertyNames"
-            | "not" | "if" | "then" | "else" | "allOf" | "anyOf" | "oneOf" => Self::Schema,
+            "items"
+            | "prefixItems"
+            | "additionalItems"
+            | "additionalProperties"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+            | "contains"
+            | "propertyNames"
+            | "not"
+            | "if"
+            | "then"
+            | "else"
+            | "allOf"
+            | "anyOf"
+            | "oneOf" => Self::Schema,
             _ => Self::Value,
         }
     }
@@ -270,7 +282,8 @@ mod tests {
         ] {
             assert_eq!(plain, schema(other), "{other}");
         }
-        let nested = schema(r#"{"properties":{"title":{"type":"null"},"b":{"items":{"type":"null"}}}}"#);
+        let nested =
+            schema(r#"{"properties":{"title":{"type":"null"},"b":{"items":{"type":"null"}}}}"#);
         let titled = schema(
             r#"{"properties":{"title":{"title":"T","type":"null"},"b":{"items":{"$comment":"c","type":"null"}}}}"#,
         );
@@ -329,9 +342,8 @@ mod tests {
 
     #[test]
     fn depth_is_no_danger() {
-        let deep = |levels: usize| {
-            format!("{}{}", r#"{"not":"#.repeat(levels), "1") + &"}".repeat(levels)
-        };
+        let deep =
+            |levels: usize| format!("{}{}", r#"{"not":"#.repeat(levels), "1") + &"}".repeat(levels);
         assert_ne!(schema(&deep(60)), schema(&deep(61)));
         assert_ne!(schema(&deep(100_000)), schema(&deep(100_001)));
     }

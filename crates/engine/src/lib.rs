@@ -69,7 +69,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{SlotOutcome, Slot, Step};
+pub use batch::{Slot, SlotOutcome, Step};
 pub use cache::CacheStats;
 pub use config::{
     BackendChoice, CacheConfig, CompileMode, Demand, EngineConfig, LimitsConfig, OptionValues,

@@ -135,7 +135,8 @@ fn keep_time(shared: &Shared) {
         let next = state.running.iter().map(|(deadline, _)| *deadline).min();
         state = match next {
             Some(next) => {
-                let waited = shared.started.wait_timeout(state, next.saturating_duration_since(now));
+                let waited =
+                    shared.started.wait_timeout(state, next.saturating_duration_since(now));
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
             None => shared.started.wait(state).unwrap_or_else(PoisonError::into_inner),

@@ -92,7 +92,7 @@ impl Request {
         let state = match outcome {
             None => State::Free(0),
             Some(Ok(ticket)) => State::Waiting(ticket),
-            Some(Err(outcome)) => begin(&engine, &start, outcome),
+            Some(Err(outcome)) => begin(&engine, &start, healing.as_ref(), outcome),
         };
         Self { engine, state, start, gate, healing }
     }
@@ -102,7 +102,7 @@ impl Request {
         if let State::Waiting(ticket) = &self.state
             && let Some(outcome) = ticket.poll_outcome()
         {
-            self.state = begin(&self.engine, &self.start, outcome);
+            self.state = begin(&self.engine, &self.start, self.healing.as_ref(), outcome);
         }
         match &self.state {
             State::Free(_) | State::Running(_) => Status::Ready,
@@ -343,7 +343,9 @@ impl Request {
             }
             false => self.with(|matcher| matcher.accept_tokens(tokens))?.map_err(Into::into),
         };
-        if taken.is_ok() && let Some(healing) = &mut self.healing {
+        if taken.is_ok()
+            && let Some(healing) = &mut self.healing
+        {
             healing.accept(tokens, &self.engine.vocabulary);
         }
         taken
@@ -503,11 +505,24 @@ fn replay(
 }
 
 /// Starts a matcher on what was compiled.
-fn begin(engine: &Shared, start: &StartOptions, outcome: Outcome<Arc<Constrained>>) -> State {
+fn begin(
+    engine: &Shared,
+    start: &StartOptions,
+    healing: Option<&Healing>,
+    outcome: Outcome<Arc<Constrained>>,
+) -> State {
     let started = outcome.and_then(|constrained| {
         engine.settle_tier(&constrained);
         let on = constrained.current().clone();
-        let start = || on.grammar.clone().start(start);
+        let start = || {
+            if let Some(healing) = healing {
+                // All that the prompt holds must be possible, not only what its tokens hold.
+                let mut whole = start.clone();
+                whole.fixed_bytes.extend_from_slice(healing.bytes());
+                on.grammar.clone().start(&whole)?;
+            }
+            on.grammar.clone().start(start)
+        };
         let matcher = catch_unwind(AssertUnwindSafe(start))
             .map_err(|_| EngineError::Panicked { message: "starting a matcher".into() })??;
         let may_move = constrained.second().is_none();

@@ -5,10 +5,7 @@
 //! in the order of their cost (see [`Profile`](crate::Profile)) until one succeeds. With tiers, the
 //! one that everything starts on is tried first.
 
-use crate::{
-    BackendChoice, Backends, Demand, EngineError, Profile,
-    registry::Registered,
-};
+use crate::{BackendChoice, Backends, Demand, EngineError, Profile, registry::Registered};
 use formwork::{
     Assessment, CancellationToken, CompileError, CompileRequest, CompiledGrammar, Estimate,
     Exhausted, Grammar, Limits, SharedBackend, Unsupported, Vocabulary,
@@ -127,8 +124,7 @@ impl Route {
         matter: &Matter,
     ) -> Result<Self, EngineError> {
         let backend = backends.backend(name)?.clone();
-        let candidate =
-            Candidate { backend: name.into(), cost: None, verdict: Verdict::NotTried };
+        let candidate = Candidate { backend: name.into(), cost: None, verdict: Verdict::NotTried };
         Ok(Self {
             attempts: vec![Attempt { backend, limits: matter.limits.clone(), candidate: 0 }],
             explanation: Explanation {
@@ -223,7 +219,8 @@ fn assess(entry: &Registered, matter: &Matter) -> (Candidate, Attempt) {
     let (cost, verdict) = match assessment {
         Assessment::Unsupported(reason) => (None, Verdict::Unsupported(reason)),
         Assessment::Supported(estimate) => {
-            let cost = entry.profile.map(|it| it.cost(matter.source_bytes, estimate, matter.demand));
+            let cost =
+                entry.profile.map(|it| it.cost(matter.source_bytes, estimate, matter.demand));
             (cost, Verdict::NotTried)
         }
     };

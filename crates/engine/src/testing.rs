@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// Longer tokens, after the 256 bytes.
 const WORDS: [&str; 16] = [
-    "aa", "ab", "aaa", "true", "false", "{\"", "\":", "\",\"", "},", "[[", "]]", "12", " \"", "abc",
-    "bc", "\"}",
+    "aa", "ab", "aaa", "true", "false", "{\"", "\":", "\",\"", "},", "[[", "]]", "12", " \"",
+    "abc", "bc", "\"}",
 ];
 
 /// Special tokens: the end of the output, the end of the thinking.

@@ -79,8 +79,11 @@ fn what_a_backend_cannot_do_goes_to_the_next_and_what_nobody_can_is_told() {
     let (_, explanation) = compile(&both).unwrap();
     assert_eq!(chosen(&explanation), "earley", "{explanation}");
     let error = compile(&only("dfa")).unwrap_err();
-    assert!(matches!(&error, EngineError::NoBackend { explanation }
-        if explanation.chosen.is_none() && explanation.candidates.len() == 1), "{error}");
+    assert!(
+        matches!(&error, EngineError::NoBackend { explanation }
+        if explanation.chosen.is_none() && explanation.candidates.len() == 1),
+        "{error}"
+    );
 }
 
 #[test]
