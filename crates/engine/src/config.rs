@@ -155,6 +155,9 @@ pub struct PoolConfig {
     pub mode: CompileMode,
     /// Threads that compile; 0, the default, is half the cores.
     pub threads: usize,
+    /// Cores that one compile may use where a backend works in parallel. Default 1: compiles do
+    /// not take more cores than there are threads, and one large one does not hold up others.
+    pub cores_per_compile: usize,
     /// Milliseconds that one compile may take, from its start. Default 30,000.
     pub deadline_ms: u64,
     /// Milliseconds that validating may take. Default 5,000.
@@ -179,6 +182,7 @@ impl Default for PoolConfig {
         Self {
             mode: CompileMode::default(),
             threads: 0,
+            cores_per_compile: 1,
             deadline_ms: 30_000,
             validation_deadline_ms: 5_000,
             queue: 10_000,

@@ -320,7 +320,10 @@ impl Shared {
     pub(crate) fn promote(&self, constrained: &Arc<Constrained>) {
         if let Some(flight) = constrained.promote(&self.backends, self.config.pool.deadline()) {
             self.counters.promoted.fetch_add(1, Ordering::Relaxed);
-            self.begin(&flight);
+            match self.config.tiers.mode {
+                TierMode::Deterministic => Pool::run_here(&*flight),
+                _ => self.pool.submit(&flight),
+            }
         }
     }
 

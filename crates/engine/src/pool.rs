@@ -4,6 +4,9 @@
 //! has passed, so that nobody waits longer, whatever the worker is doing. Work is told to stop
 //! through its cancellation token. What asks the token rarely or never (front ends, the first
 //! lowering, minimisation) keeps its worker until it is done, though nobody waits for it.
+//!
+//! What backends do in parallel they do on the cores of their worker. On one pool for all, a small
+//! compile that waits for a part of itself would take up a part of a large one, and wait for that.
 
 use crate::{EngineError, PoolConfig, flight::Job};
 use std::{
@@ -49,15 +52,15 @@ impl Pool {
             started: Condvar::new(),
         });
         let pool = Self { shared, limit: config.queue };
-        let start = |name: String, run: fn(&Shared)| {
-            let shared = pool.shared.clone();
-            let thread = thread::Builder::new().name(name).spawn(move || run(&shared));
-            thread.map(drop).map_err(|_| EngineError::Threads)
-        };
+        let cores = config.cores_per_compile.max(1);
         for number in 0..config.thread_count() {
-            start(format!("formwork-compile-{number}"), work)?;
+            let shared = pool.shared.clone();
+            start(format!("formwork-compile-{number}"), move || {
+                with_cores(cores, || work(&shared))
+            })?;
         }
-        start("formwork-deadline".to_owned(), keep_time)?;
+        let shared = pool.shared.clone();
+        start("formwork-deadline".to_owned(), move || keep_time(&shared))?;
         Ok(pool)
     }
 
@@ -89,6 +92,21 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn start(name: String, life: impl FnOnce() + Send + 'static) -> Result<(), EngineError> {
+    let thread = thread::Builder::new().name(name).spawn(life);
+    thread.map(drop).map_err(|_| EngineError::Threads)
+}
+
+/// Makes this thread the first of so many for all that it does in parallel.
+fn with_cores(cores: usize, life: impl FnOnce()) {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(cores).use_current_thread().build();
+    if threads.is_err() {
+        tracing::error!("no threads of its own: a worker uses those of the process");
+    }
+    life();
+    drop(threads);
 }
 
 /// A worker's life.

@@ -10,7 +10,7 @@ use crate::{
 };
 use formwork::{
     AcceptError, AcceptErrorKind, Filled, RollbackError, RowId, StartOptions,
-    StructuredOutputGrammar, TokenId, mask::RowMut,
+    StructuredOutputGrammar, TokenId, Vocabulary, mask::RowMut,
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -166,6 +166,12 @@ impl Request {
             State::Running(running) => Some(&mut *running.matcher),
             _ => None,
         }
+    }
+
+    /// The vocabulary whose tokens are read.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.engine.vocabulary
     }
 
     /// Whether the thinking has not ended yet.

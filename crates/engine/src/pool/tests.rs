@@ -126,3 +126,16 @@ fn those_who_wait_for_a_pool_that_ends_are_told() {
     release.send(()).unwrap();
     assert_eq!(busy.wait().unwrap(), 0, "what is under way is done");
 }
+
+#[test]
+fn a_compile_has_the_cores_it_was_given() {
+    for cores in [1, 3] {
+        let config = PoolConfig { threads: 2, cores_per_compile: cores, ..PoolConfig::default() };
+        let pool = Pool::new(&config).unwrap();
+        let count = |_| Ok(u32::try_from(rayon::current_num_threads()).unwrap());
+        let counts = [0, 1].map(|_| submit(&pool, LONG, count)).map(|it| it.wait().unwrap());
+        assert_eq!(counts.map(|count| count as usize), [cores; 2]);
+        let both = submit(&pool, LONG, |_| Ok(rayon::join(|| 3, || 4)).map(|(a, b)| a + b));
+        assert_eq!(both.wait().unwrap(), 7);
+    }
+}
