@@ -291,7 +291,7 @@ impl LimitsConfig {
     }
 }
 
-/// The options that the values mean, those of `over` in place of those of `base`.
+/// The options that the values mean.
 ///
 /// # Errors
 /// [`OptionError`] for the first name or value that is unknown.
