@@ -1,11 +1,14 @@
 //! Masks onto a batch of logits, beside the memory traffic that nobody can avoid.
 //!
 //! For each masked fraction there are two masks: one token at a time at random, and in stretches of
-//! 256 tokens. `floor` is, in the same run, a memset of the bytes that must be written and one read
-//! of the mask: for stretches the refused logits themselves, for single tokens the cache lines that
-//! hold one.
+//! 256 tokens. Two floors are measured in the same run, each with one read of the mask:
+//!
+//! - `memset` writes as many bytes as are refused, in one piece: what a batch costs whose refused
+//!   logits lie together;
+//! - `lines` writes one logit to each cache line that holds a refused one, where it lies, from a
+//!   list made before: a processor moves whole lines, so that scattered logits cannot cost less.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use formwork_apply::{Cpu, Level, Logits, LogitsMut, Masks};
 use formwork_mask::words_for;
 use std::hint::black_box;
@@ -17,15 +20,17 @@ const LINE: usize = 16;
 
 struct Shape {
     words: Vec<i32>,
-    /// Logits in cache lines that are written.
-    written: usize,
+    /// Refused logits.
+    refused: usize,
+    /// A refused logit of each cache line that has one.
+    lines: Vec<u32>,
 }
 
 /// Masks that refuse `fraction` of the tokens, in stretches of `stretch`.
 fn shape(fraction: f64, stretch: usize) -> Shape {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut words = vec![-1; ROWS * words_for(TOKENS)];
-    let mut lines = std::collections::HashSet::new();
+    let (mut refused, mut lines) = (0, Vec::new());
     for begin in (0..ROWS * TOKENS).step_by(stretch) {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         if (state >> 11) as f64 / (1_u64 << 53) as f64 >= fraction {
@@ -33,24 +38,41 @@ fn shape(fraction: f64, stretch: usize) -> Shape {
         }
         for at in begin..begin + stretch {
             words[at / 32] &= !(1_i32 << (at % 32));
-            lines.insert(at / LINE);
+            lines.push(at as u32);
         }
+        refused += stretch;
     }
-    Shape { words, written: lines.len() * LINE }
+    lines.dedup_by_key(|at| *at as usize / LINE);
+    Shape { words, refused, lines }
+}
+
+fn read(words: &[i32]) -> i32 {
+    words.iter().fold(0, |all, word| all ^ word)
+}
+
+/// Logits that begin at a cache line, as those of tensor libraries do.
+fn aligned(data: &mut [f32]) -> &mut [f32] {
+    let offset = data.as_ptr().align_offset(64);
+    &mut data[offset..][..ROWS * TOKENS]
 }
 
 fn apply(criterion: &mut Criterion) {
-    let mut data = vec![0.5_f32; ROWS * TOKENS];
+    let mut data = vec![0.5_f32; ROWS * TOKENS + LINE];
+    let data = aligned(&mut data);
     for (name, stretch) in [("single", 1), ("stretches", STRETCH)] {
         let mut group = criterion.benchmark_group(format!("apply/f32/64x128256/{name}"));
         for percent in [0.1, 15.0, 50.0, 98.0, 99.9] {
             let shape = shape(percent / 100.0, stretch);
-            group.throughput(Throughput::Bytes((shape.written * 4 + shape.words.len() * 4) as u64));
-            group.bench_function(BenchmarkId::new("floor", percent), |bencher| {
+            group.bench_function(BenchmarkId::new("memset", percent), |bencher| {
                 bencher.iter(|| {
-                    let ones: i32 = shape.words.iter().fold(0, |all, word| all ^ word);
-                    black_box(&mut data[..shape.written]).fill(black_box(f32::NEG_INFINITY));
-                    ones
+                    black_box(&mut data[..shape.refused]).fill(black_box(f32::NEG_INFINITY));
+                    read(&shape.words)
+                });
+            });
+            group.bench_function(BenchmarkId::new("lines", percent), |bencher| {
+                bencher.iter(|| {
+                    shape.lines.iter().for_each(|&at| data[at as usize] = f32::NEG_INFINITY);
+                    read(&shape.words)
                 });
             });
             for level in Level::available() {
@@ -61,7 +83,7 @@ fn apply(criterion: &mut Criterion) {
                     let masks = Masks::new(&shape.words, ROWS, TOKENS, words_for(TOKENS));
                     let masks = masks.expect("the masks fit");
                     bencher.iter(|| {
-                        let logits = LogitsMut::new(&mut data, ROWS, TOKENS, TOKENS);
+                        let logits = LogitsMut::new(data, ROWS, TOKENS, TOKENS);
                         cpu.apply(&mut logits.expect("the logits fit"), black_box(&masks))
                     });
                 });

@@ -28,7 +28,8 @@ fn tokens() -> impl Strategy<Value = usize> {
 }
 
 fn levels() -> Vec<Cpu> {
-    Level::available().map(|level| Cpu::with_level(level).unwrap()).collect()
+    let levels = Level::available().map(|level| Cpu::with_level(level).unwrap());
+    levels.flat_map(|cpu| [cpu, cpu.with_around_from(0)]).collect()
 }
 
 fn same_bits<T: Bits>(left: &[T], right: &[T]) {

@@ -1,91 +1,129 @@
 //! AVX-512: the mask's bits are the processor's own store masks.
 //!
-//! Sixteen words of the mask are compared with all ones at a time, so that a stretch of 512 allowed
-//! tokens costs one load and one comparison. A masked store writes the refused lanes and neither
-//! reads nor writes the others.
+//! A masked store writes the refused lanes and neither reads nor writes the others.
 
 #![expect(unsafe_code, reason = "vector stores go through pointers")]
 
+use super::{
+    Writes,
+    walk::{CHUNK, Found, Ways, walk},
+};
 use crate::logit::NEG_INFINITY_F32;
 use formwork_mask::WORD_BITS;
 use std::arch::x86_64::*;
 
-const GROUP: usize = 16;
+/// Words of a vector.
+const LANES: usize = 16;
 
 /// Applies whole words to their 32 logits each.
-pub(super) fn four(logits: &mut [u32], words: &[i32]) {
+pub(super) fn four(logits: &mut [u32], words: &[i32], writes: Writes) {
     assert_eq!(logits.len(), words.len() * WORD_BITS);
     // SAFETY: `Level::is_available` has found the instructions before this level could be chosen.
-    unsafe { four_inner(logits, words) }
+    unsafe { four_inner(logits, words, writes) }
 }
 
 /// Applies whole words to their 32 logits each.
-pub(super) fn two(logits: &mut [u16], words: &[i32], refused: u16) {
+pub(super) fn two(logits: &mut [u16], words: &[i32], refused: u16, writes: Writes) {
     assert_eq!(logits.len(), words.len() * WORD_BITS);
     // SAFETY: as in `four`.
-    unsafe { two_inner(logits, words, refused) }
+    unsafe { two_inner(logits, words, refused, writes) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
-fn four_inner(logits: &mut [u32], words: &[i32]) {
+fn four_inner(logits: &mut [u32], words: &[i32], writes: Writes) {
     let refused = _mm512_set1_epi32(NEG_INFINITY_F32.cast_signed());
-    each_constrained(logits, words, |logits, word| {
-        let zeros = !word.cast_unsigned();
-        let at = logits.as_mut_ptr().cast::<i32>();
-        // SAFETY: `logits` is a word's 32 elements of 4 bytes: two vectors.
-        unsafe {
-            if word == 0 {
-                _mm512_storeu_si512(at.cast(), refused);
-                _mm512_storeu_si512(at.add(16).cast(), refused);
-            } else {
+    let ways = Ways {
+        scan: |chunk: &[i32; CHUNK]| scan(chunk),
+        fill: |logits: &mut [u32]| fill(logits, refused, writes),
+        store: |logits: &mut [u32], word: i32| {
+            let zeros = !word.cast_unsigned();
+            let logits = &mut logits[..WORD_BITS];
+            let at = logits.as_mut_ptr().cast::<i32>();
+            // SAFETY: `logits` is a word's 32 elements of 4 bytes: two vectors.
+            unsafe {
                 _mm512_mask_storeu_epi32(at, zeros as u16, refused);
                 _mm512_mask_storeu_epi32(at.add(16), (zeros >> 16) as u16, refused);
             }
-        }
-    });
+        },
+    };
+    walk(logits, words, NEG_INFINITY_F32, &ways);
+    finish(writes);
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
-fn two_inner(logits: &mut [u16], words: &[i32], refused: u16) {
-    let refused = _mm512_set1_epi16(refused.cast_signed());
-    each_constrained(logits, words, |logits, word| {
-        let at = logits.as_mut_ptr().cast::<i16>();
-        // SAFETY: `logits` is a word's 32 elements of 2 bytes: one vector.
-        unsafe {
-            if word == 0 {
-                _mm512_storeu_si512(at.cast(), refused);
-            } else {
-                _mm512_mask_storeu_epi16(at, !word.cast_unsigned(), refused);
-            }
-        }
-    });
+fn two_inner(logits: &mut [u16], words: &[i32], refused: u16, writes: Writes) {
+    let vector = _mm512_set1_epi16(refused.cast_signed());
+    let ways = Ways {
+        scan: |chunk: &[i32; CHUNK]| scan(chunk),
+        fill: |logits: &mut [u16]| fill(logits, vector, writes),
+        store: |logits: &mut [u16], word: i32| {
+            let logits = &mut logits[..WORD_BITS];
+            let at = logits.as_mut_ptr().cast::<i16>();
+            // SAFETY: `logits` is a word's 32 elements of 2 bytes: one vector.
+            unsafe { _mm512_mask_storeu_epi16(at, !word.cast_unsigned(), vector) };
+        },
+    };
+    walk(logits, words, refused, &ways);
+    finish(writes);
 }
 
-/// Calls `store` for every word that is not all ones, with its logits.
+/// What is known of a chunk's words. All ones are told by one comparison.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn each_constrained<B>(logits: &mut [B], words: &[i32], mut store: impl FnMut(&mut [B], i32)) {
-    let (groups, rest) = words.as_chunks::<GROUP>();
-    let (head, tail) = logits.split_at_mut(groups.len() * GROUP * WORD_BITS);
-    for (group, logits) in groups.iter().zip(head.chunks_exact_mut(GROUP * WORD_BITS)) {
-        // SAFETY: a group is sixteen words of 4 bytes: one vector.
-        let loaded = unsafe { _mm512_loadu_si512(group.as_ptr().cast()) };
-        let mut constrained = _mm512_cmpneq_epi32_mask(loaded, _mm512_set1_epi32(-1));
-        if constrained == u16::MAX {
-            for (&word, logits) in group.iter().zip(logits.chunks_exact_mut(WORD_BITS)) {
-                store(logits, word);
-            }
-            continue;
+fn scan(chunk: &[i32; CHUNK]) -> Found {
+    let at = chunk.as_ptr();
+    // SAFETY: a chunk is four vectors of sixteen words.
+    let vectors =
+        [0, 1, 2, 3].map(|part| unsafe { _mm512_loadu_si512(at.add(LANES * part).cast()) });
+    let ones = _mm512_set1_epi32(-1);
+    let [a, b, c, d] = vectors;
+    let all = _mm512_and_si512(_mm512_and_si512(a, b), _mm512_and_si512(c, d));
+    if _mm512_cmpneq_epi32_mask(all, ones) == 0 {
+        return Found { constrained: 0, zero: 0 };
+    }
+    let mut found = Found { constrained: 0, zero: 0 };
+    for (part, vector) in vectors.into_iter().enumerate() {
+        let constrained = _mm512_cmpneq_epi32_mask(vector, ones);
+        let zero = _mm512_testn_epi32_mask(vector, vector);
+        found.constrained |= u64::from(constrained) << (LANES * part);
+        found.zero |= u64::from(zero) << (LANES * part);
+    }
+    found
+}
+
+/// Refuses all of some logits, at least a vector of them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn fill<B>(logits: &mut [B], refused: __m512i, writes: Writes) {
+    const BYTES: usize = size_of::<__m512i>();
+    let at = logits.as_mut_ptr().cast::<u8>();
+    let len = size_of_val(logits);
+    assert!(len >= BYTES);
+    // The first and the last vector lie wherever the logits do; between them are whole lines.
+    let lines = at.align_offset(BYTES)..len - (at as usize + len) % BYTES;
+    // SAFETY: every store lies between the first and the last byte of `logits`, and streaming ones
+    // at whole lines. Elements stay whole: lines begin at a multiple of an element, because
+    // elements are aligned to their size.
+    unsafe {
+        if lines.start != 0 {
+            _mm512_storeu_si512(at.cast(), refused);
         }
-        while constrained != 0 {
-            let index = constrained.trailing_zeros() as usize;
-            store(&mut logits[index * WORD_BITS..][..WORD_BITS], group[index]);
-            constrained &= constrained - 1;
+        for offset in lines.clone().step_by(BYTES) {
+            match writes {
+                Writes::Around => _mm512_stream_si512(at.add(offset).cast(), refused),
+                Writes::Cached => _mm512_store_si512(at.add(offset).cast(), refused),
+            }
+        }
+        if lines.end != len {
+            _mm512_storeu_si512(at.add(len - BYTES).cast(), refused);
         }
     }
-    for (&word, logits) in rest.iter().zip(tail.chunks_exact_mut(WORD_BITS)) {
-        if word != -1 {
-            store(logits, word);
-        }
+}
+
+/// Orders what was written around the caches before everything that follows.
+#[target_feature(enable = "sse")]
+fn finish(writes: Writes) {
+    if writes == Writes::Around {
+        _mm_sfence();
     }
 }

@@ -4,7 +4,8 @@
 //! The mask is read word by word. A word of ones is passed over, a word of zeros becomes full-width
 //! stores, and only words between are looked at closely. What a level of instructions does
 //! differently is how it finds such words and how it stores under a mixed one; the bits that come
-//! out are the same.
+//! out are the same. Where batches are larger than caches, whole lines of refused logits are written
+//! past them, at half the traffic.
 //!
 //! Rows are independent, so that large batches are shared out among rayon's threads.
 
@@ -15,6 +16,8 @@ mod avx512;
 mod choose;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(target_arch = "x86_64")]
+mod walk;
 mod words;
 
 use crate::{
@@ -72,6 +75,7 @@ impl Level {
 pub struct Cpu {
     level: Level,
     parallel_from: usize,
+    around_from: usize,
 }
 
 impl Cpu {
@@ -79,23 +83,37 @@ impl Cpu {
     /// them costs more than they save.
     pub const PARALLEL_FROM: usize = 2 << 20;
 
+    /// Bytes of logits in a batch from which on whole cache lines of refused logits are written
+    /// around the caches, on x86-64: what reads the batch next would not find it there anyway.
+    pub const AROUND_FROM: usize = 16 << 20;
+
     /// The best that this processor can do.
     #[must_use]
     pub fn detect() -> Self {
-        let level = Level::available().next().unwrap_or(Level::Portable);
-        Self { level, parallel_from: Self::PARALLEL_FROM }
+        Self::at(Level::available().next().unwrap_or(Level::Portable))
     }
 
     /// One level; `None` where the processor lacks it.
     #[must_use]
     pub fn with_level(level: Level) -> Option<Self> {
-        level.is_available().then_some(Self { level, parallel_from: Self::PARALLEL_FROM })
+        level.is_available().then_some(Self::at(level))
+    }
+
+    fn at(level: Level) -> Self {
+        Self { level, parallel_from: Self::PARALLEL_FROM, around_from: Self::AROUND_FROM }
     }
 
     /// The same with threads used from `bytes` bytes of logits on; `usize::MAX` for never.
     #[must_use]
     pub fn with_parallel_from(self, bytes: usize) -> Self {
         Self { parallel_from: bytes, ..self }
+    }
+
+    /// The same with whole lines written around the caches from `bytes` bytes of logits on;
+    /// `usize::MAX` for never, as for logits that the next reader is to find in the caches.
+    #[must_use]
+    pub fn with_around_from(self, bytes: usize) -> Self {
+        Self { around_from: bytes, ..self }
     }
 
     /// The instructions in use.
@@ -109,13 +127,25 @@ impl Cpu {
     /// # Panics
     /// When the mask is not as long as the row.
     pub fn apply_row<T: Logit>(&self, logits: &mut [T], mask: Row<'_>) {
+        let writes = self.writes(size_of_val(logits));
+        self.write_row(logits, mask, writes);
+    }
+
+    fn writes(&self, bytes: usize) -> Writes {
+        match bytes >= self.around_from {
+            true => Writes::Around,
+            false => Writes::Cached,
+        }
+    }
+
+    fn write_row<T: Logit>(&self, logits: &mut [T], mask: Row<'_>, writes: Writes) {
         assert_eq!(logits.len(), mask.len(), "logits and mask of one vocabulary");
         let full = logits.len() / WORD_BITS;
         let (words, last) = mask.words().split_at(full);
         let (head, tail) = logits.split_at_mut(full * WORD_BITS);
         match T::bits_mut(head) {
-            Bits::Four(logits) => self.apply_four(logits, words),
-            Bits::Two(logits, refused) => self.apply_two(logits, words, refused),
+            Bits::Four(logits) => self.apply_four(logits, words, writes),
+            Bits::Two(logits, refused) => self.apply_two((logits, refused), words, writes),
         }
         for (bit, logit) in tail.iter_mut().enumerate() {
             if last[0] >> bit & 1 == 0 {
@@ -138,9 +168,10 @@ impl Cpu {
         let (rows, tokens) = (logits.rows, logits.tokens);
         // A batch without columns has nothing to chunk.
         let stride = logits.stride.max(1);
+        let writes = self.writes(rows.saturating_mul(tokens).saturating_mul(size_of::<T>()));
         let one = |(row, logits): (usize, &mut [T])| {
             if let Some(mask) = masks.of_row(row) {
-                self.apply_row(&mut logits[..tokens], mask);
+                self.write_row(&mut logits[..tokens], mask, writes);
             }
         };
         if tokens == 0 {
@@ -215,27 +246,38 @@ impl Cpu {
         rows > 1 && rows.saturating_mul(tokens).saturating_mul(size_of::<T>()) >= self.parallel_from
     }
 
-    fn apply_four(&self, logits: &mut [u32], words: &[i32]) {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "all are cached"))]
+    fn apply_four(&self, logits: &mut [u32], words: &[i32], writes: Writes) {
         match self.level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => avx512::four(logits, words),
+            Level::Avx512 => avx512::four(logits, words, writes),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2::four(logits, words),
+            Level::Avx2 => avx2::four(logits, words, writes),
             #[cfg(target_arch = "aarch64")]
             Level::Neon => neon::four(logits, words),
             _ => words::four(logits, words),
         }
     }
 
-    fn apply_two(&self, logits: &mut [u16], words: &[i32], refused: u16) {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "all are cached"))]
+    fn apply_two(&self, (logits, refused): (&mut [u16], u16), words: &[i32], writes: Writes) {
         match self.level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => avx512::two(logits, words, refused),
+            Level::Avx512 => avx512::two(logits, words, refused, writes),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => avx2::two(logits, words, refused),
+            Level::Avx2 => avx2::two(logits, words, refused, writes),
             #[cfg(target_arch = "aarch64")]
             Level::Neon => neon::two(logits, words, refused),
             _ => words::two(logits, words, refused),
         }
     }
+}
+
+/// Whether whole cache lines are written around the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    /// They stay in the caches.
+    Cached,
+    /// They do not: for batches that do not fit the caches.
+    Around,
 }
