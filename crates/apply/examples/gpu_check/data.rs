@@ -1,6 +1,7 @@
 //! Masks to check and to time with.
 
-use formwork_mask::words_for;
+use formwork_apply::{Base, MessageBatch, RowStore, Slot, StoreError, StoredRow};
+use formwork_mask::{Row, words_for};
 use std::{io, path::Path};
 
 /// A small generator of numbers, from a seed.
@@ -68,4 +69,46 @@ pub(crate) fn sector_bytes(words: &[i32], logit_bytes: usize, bit: bool) -> usiz
         (0..32).step_by(per_sector).filter(|shift| bits >> shift & part != 0).count()
     };
     words.iter().map(count).sum::<usize>() * 32
+}
+
+/// Entries that a message may have before its row is sent whole.
+const MOST_CHANGES: usize = 64;
+
+/// Masks as resident rows and messages: each is one of the rows before it and what differs, or a new
+/// row where none is near.
+pub(crate) fn messages(
+    words: &[i32],
+    tokens: usize,
+) -> Result<(RowStore, Vec<Slot>, MessageBatch), StoreError> {
+    let rows = words.chunks(words_for(tokens));
+    let mut store = RowStore::new(tokens, rows.len() as u32, 0);
+    let mut bases: Vec<(&[i32], Slot)> = Vec::new();
+    let mut batch = MessageBatch::new();
+    for row in rows {
+        let near = bases.iter().find(|(base, _)| changes(base, row) <= MOST_CHANGES).copied();
+        let (base, slot) = match near {
+            Some(near) => near,
+            None => {
+                let (StoredRow::New(slot) | StoredRow::Resident(slot)) =
+                    store.insert(Row::new(row, tokens))?;
+                bases.push((row, slot));
+                (row, slot)
+            }
+        };
+        batch.push(Base::Row(slot), &only_in(row, base), &only_in(base, row));
+    }
+    Ok((store, bases.into_iter().map(|(_, slot)| slot).collect(), batch))
+}
+
+fn changes(left: &[i32], right: &[i32]) -> usize {
+    left.iter().zip(right).map(|(a, b)| (a ^ b).count_ones() as usize).sum()
+}
+
+/// Ids that one row has and another has not.
+fn only_in(row: &[i32], other: &[i32]) -> Vec<u32> {
+    let bits = row.iter().zip(other).zip(0_u32..).flat_map(|((row, other), index)| {
+        let bits = row & !other;
+        (0..32).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| index * 32 + bit)
+    });
+    bits.collect()
 }

@@ -4,7 +4,9 @@ use crate::data::{self, REAL_TOKENS, STRETCH};
 use cudarc::driver::sys::CUevent_flags;
 use formwork_apply::{
     SampleKey,
-    cuda::{Chosen, Cuda, CudaError, DeviceBuffer, LogitKind, Stream, Work},
+    cuda::{
+        Chosen, Cuda, CudaError, DeviceBuffer, DeviceMessages, DeviceRows, LogitKind, Stream, Work,
+    },
     kernels::{Batch, Masks, Meeting},
 };
 use formwork_mask::words_for;
@@ -18,6 +20,8 @@ pub(crate) struct Timed {
     tokens: usize,
     kind: LogitKind,
     masks: String,
+    /// What a step sends to the device, per row.
+    sent_bytes: f64,
     /// What apply must move: the masks, and the sectors with a refused logit.
     apply_bytes: usize,
     /// What a choice must move: the masks, and the sectors with an allowed logit.
@@ -27,18 +31,18 @@ pub(crate) struct Timed {
     sample: f64,
 }
 
-pub(crate) const HEADING: &str =
-    "  rows  tokens  type  masks                apply us  floor us  argmax us  floor us  sample us";
+pub(crate) const HEADING: &str = "  rows  tokens  type  masks               sent/row   apply us  floor us  argmax us  floor us  sample us";
 
 impl Timed {
     pub(crate) fn to_line(&self, bandwidth: f64) -> String {
         let floor = |bytes: usize| bytes as f64 / bandwidth * 1e6;
         format!(
-            "{:6} {:7} {:>5}  {:18} {:10.1} {:9.1} {:10.1} {:9.1} {:10.1}",
+            "{:6} {:7} {:>5}  {:18} {:9.0} {:10.1} {:9.1} {:10.1} {:9.1} {:10.1}",
             self.rows,
             self.tokens,
             format!("{:?}", self.kind),
             self.masks,
+            self.sent_bytes,
             self.apply,
             floor(self.apply_bytes),
             self.argmax,
@@ -58,7 +62,7 @@ impl Timed {
             "argmax_us": self.argmax,
             "sample_us": self.sample,
             "choose_floor_us": self.choose_bytes as f64 / bandwidth * 1e6,
-            "packed_bytes_per_row": words_for(self.tokens) * 4,
+            "sent_bytes_per_row": self.sent_bytes,
         })
     }
 }
@@ -114,20 +118,21 @@ pub(crate) fn measure(
     let mut timed = Vec::new();
     for tokens in [REAL_TOKENS, 151_936] {
         for &rows in batches {
-            let mut masks = Vec::new();
+            let mut cases = Vec::new();
             for percent in [0.01, 15.0, 50.0, 98.0, 99.9] {
                 for (name, stretch) in [("single", 1), ("stretches", STRETCH)] {
                     let words = data::masks(rows, tokens, percent / 100.0, stretch);
-                    masks.push((format!("{percent}% {name}"), words));
+                    cases.push(Case::packed(cuda, format!("{percent}% {name}"), words, tokens)?);
                 }
             }
             if let Some(real) = real.filter(|_| tokens == REAL_TOKENS) {
                 let words = data::repeat(real, rows * words_for(tokens));
-                masks.push(("real".to_owned(), words));
+                cases.push(Case::messages(cuda, words.clone(), tokens)?);
+                cases.push(Case::packed(cuda, "real".to_owned(), words, tokens)?);
             }
-            for (name, words) in masks {
+            for case in &cases {
                 for kind in [LogitKind::F32, LogitKind::Bf16] {
-                    timed.push(measure_one(cuda, [rows, tokens], kind, (&name, &words))?);
+                    timed.push(measure_one(cuda, [rows, tokens], kind, case)?);
                 }
             }
         }
@@ -135,16 +140,61 @@ pub(crate) fn measure(
     Ok(timed)
 }
 
+/// The masks of one batch, on the device.
+struct Case {
+    name: String,
+    /// What they mean, packed.
+    words: Vec<i32>,
+    masks: Masks,
+    sent_bytes: f64,
+    /// What the addresses in `masks` are of.
+    _memory: (Option<DeviceBuffer>, Option<(DeviceRows, DeviceMessages)>),
+}
+
+impl Case {
+    fn packed(cuda: &Cuda, name: String, words: Vec<i32>, tokens: usize) -> Result<Self, Failure> {
+        let buffer = DeviceBuffer::zeroed(cuda.context(), size_of_val(&*words))?;
+        buffer.write(0, &words, Stream::DEFAULT)?;
+        let stride = words_for(tokens);
+        let masks = Masks {
+            words: buffer.address(),
+            rows: 0,
+            messages: 0,
+            entries: 0,
+            stride: stride as i64,
+        };
+        let sent_bytes = (stride * 4) as f64;
+        Ok(Self { name, words, masks, sent_bytes, _memory: (Some(buffer), None) })
+    }
+
+    fn messages(cuda: &Cuda, words: Vec<i32>, tokens: usize) -> Result<Self, Failure> {
+        let (store, slots, batch) = data::messages(&words, tokens)?;
+        let rows = DeviceRows::new(cuda.context(), &store)?;
+        for slot in slots {
+            rows.upload(&store, slot, Stream::DEFAULT)?;
+        }
+        let mut messages = DeviceMessages::new(cuda.context(), batch.len(), batch.entries().len())?;
+        messages.write(&batch)?;
+        messages.send(Stream::DEFAULT)?;
+        Ok(Self {
+            name: "real, messages".to_owned(),
+            words,
+            masks: messages.masks(&rows, 0),
+            sent_bytes: batch.bytes() as f64 / batch.len() as f64,
+            _memory: (None, Some((rows, messages))),
+        })
+    }
+}
+
 fn measure_one(
     cuda: &Cuda,
     [rows, tokens]: [usize; 2],
     kind: LogitKind,
-    (name, words): (&str, &[i32]),
+    case: &Case,
 ) -> Result<Timed, Failure> {
     let context = cuda.context();
     let logits = DeviceBuffer::zeroed(context, rows * tokens * kind.bytes())?;
-    let masks = DeviceBuffer::zeroed(context, size_of_val(words))?;
-    masks.write(0, words, Stream::DEFAULT)?;
+    let words = &*case.words;
     let keys: Vec<_> = (0..rows as u32).map(|row| SampleKey::new(1, 2, row)).collect();
     let device_keys = DeviceBuffer::zeroed(context, size_of_val(&*keys))?;
     device_keys.write(0, &keys, Stream::DEFAULT)?;
@@ -163,13 +213,7 @@ fn measure_one(
             rows: rows as u32,
             tokens: tokens as u32,
         },
-        masks: Masks {
-            words: masks.address(),
-            rows: 0,
-            messages: 0,
-            entries: 0,
-            stride: words_for(tokens) as i64,
-        },
+        masks: case.masks,
     };
     let times = if rows <= 512 { 100 } else { 20 };
     let mask_bytes = size_of_val(words);
@@ -186,7 +230,8 @@ fn measure_one(
         rows,
         tokens,
         kind,
-        masks: name.to_owned(),
+        masks: case.name.clone(),
+        sent_bytes: case.sent_bytes,
         apply_bytes: mask_bytes + data::sector_bytes(words, kind.bytes(), false),
         choose_bytes: mask_bytes + data::sector_bytes(words, kind.bytes(), true),
         apply,

@@ -96,12 +96,11 @@ fn two_inner(logits: &mut [u16], words: &[i32], refused: u16, writes: Writes) {
 fn scan(chunk: &[i32; CHUNK]) -> Found {
     let at = chunk.as_ptr();
     // SAFETY: a chunk is eight vectors of eight words.
-    let vectors = [0, 1, 2, 3, 4, 5, 6, 7]
-        .map(|part| unsafe { _mm256_loadu_si256(at.add(LANES * part).cast()) });
+    let vector = |part: usize| unsafe { _mm256_loadu_si256(at.add(LANES * part).cast()) };
     let ones = _mm256_set1_epi32(-1);
     let mut all = ones;
-    for vector in vectors {
-        all = _mm256_and_si256(all, vector);
+    for part in 0..CHUNK / LANES {
+        all = _mm256_and_si256(all, vector(part));
     }
     if _mm256_testc_si256(all, ones) == 1 {
         return Found { constrained: 0, zero: 0 };
@@ -111,7 +110,8 @@ fn scan(chunk: &[i32; CHUNK]) -> Found {
         u64::from(_mm256_movemask_ps(equal).cast_unsigned())
     };
     let (mut whole, mut zero) = (0, 0);
-    for (part, vector) in vectors.into_iter().enumerate() {
+    for part in 0..CHUNK / LANES {
+        let vector = vector(part);
         whole |= equal(vector, ones) << (LANES * part);
         zero |= equal(vector, _mm256_setzero_si256()) << (LANES * part);
     }

@@ -73,16 +73,16 @@ fn two_inner(logits: &mut [u16], words: &[i32], refused: u16, writes: Writes) {
 fn scan(chunk: &[i32; CHUNK]) -> Found {
     let at = chunk.as_ptr();
     // SAFETY: a chunk is four vectors of sixteen words.
-    let vectors =
-        [0, 1, 2, 3].map(|part| unsafe { _mm512_loadu_si512(at.add(LANES * part).cast()) });
+    let vector = |part: usize| unsafe { _mm512_loadu_si512(at.add(LANES * part).cast()) };
     let ones = _mm512_set1_epi32(-1);
-    let [a, b, c, d] = vectors;
-    let all = _mm512_and_si512(_mm512_and_si512(a, b), _mm512_and_si512(c, d));
+    let (ab, cd) = (_mm512_and_si512(vector(0), vector(1)), _mm512_and_si512(vector(2), vector(3)));
+    let all = _mm512_and_si512(ab, cd);
     if _mm512_cmpneq_epi32_mask(all, ones) == 0 {
         return Found { constrained: 0, zero: 0 };
     }
     let mut found = Found { constrained: 0, zero: 0 };
-    for (part, vector) in vectors.into_iter().enumerate() {
+    for part in 0..CHUNK / LANES {
+        let vector = vector(part);
         let constrained = _mm512_cmpneq_epi32_mask(vector, ones);
         let zero = _mm512_testn_epi32_mask(vector, vector);
         found.constrained |= u64::from(constrained) << (LANES * part);

@@ -69,56 +69,51 @@ pub(super) fn walk<B: Copy, Scan, Fill, Store>(
     Store: Fn(&mut [B], i32),
 {
     let (chunks, rest) = words.as_chunks::<CHUNK>();
-    let (head, tail) = logits.split_at_mut(chunks.len() * CHUNK * WORD_BITS);
-    let ask = |index: usize, head: &[B]| {
-        let Some(chunk) = chunks.get(index) else { return (0, 0) };
-        let found = (ways.scan)(chunk);
-        let filled = found.filled();
-        let stored = found.constrained & !filled;
-        let logits = &head[index * CHUNK * WORD_BITS..][..CHUNK * WORD_BITS];
-        each_bit(stored, |word| {
-            let logits = &logits[word * WORD_BITS..][..WORD_BITS];
-            ask_for_lines(logits);
-        });
-        (filled, stored)
-    };
-    let mut ahead = ask(0, head);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let (mut filled, stored) = ahead;
-        ahead = ask(index + 1, head);
-        let logits = &mut head[index * CHUNK * WORD_BITS..][..CHUNK * WORD_BITS];
-        while filled != 0 {
-            let first = filled.trailing_zeros();
-            let len = (!(filled >> first)).trailing_zeros().min(u64::BITS - first);
-            (ways.fill)(&mut logits[first as usize * WORD_BITS..][..len as usize * WORD_BITS]);
-            filled &= !(u64::MAX >> (u64::BITS - len) << first);
+    // What is past the row refuses nothing.
+    let mut last = [-1; CHUNK];
+    last[..rest.len()].copy_from_slice(rest);
+    let count = words.len().div_ceil(CHUNK);
+    let (mut filled, mut stored) = (0_u64, 0_u64);
+    // One loop with one place for each of the level's ways: they are inlined then, and the level's
+    // instructions with them.
+    for index in 0..=count {
+        let (mut now_filled, mut now_stored) = (filled, stored);
+        (filled, stored) = (0, 0);
+        if index < count {
+            let chunk = chunks.get(index).unwrap_or(&last);
+            let found = (ways.scan)(chunk);
+            filled = found.filled();
+            stored = found.constrained & !filled;
+            let mut asked = stored;
+            while asked != 0 {
+                let bit = asked.trailing_zeros() as usize;
+                let logits = &logits[(index * CHUNK + bit) * WORD_BITS..][..WORD_BITS];
+                let zeros = !chunk[bit].cast_unsigned();
+                match zeros.is_power_of_two() {
+                    true => ask_for_lines(&logits[zeros.trailing_zeros() as usize..][..1]),
+                    false => ask_for_lines(logits),
+                }
+                asked &= asked - 1;
+            }
         }
-        each_bit(stored, |word| {
+        let Some(before) = index.checked_sub(1) else { continue };
+        while now_filled != 0 {
+            let first = now_filled.trailing_zeros();
+            let len = (!(now_filled >> first)).trailing_zeros().min(u64::BITS - first);
+            let word = before * CHUNK + first as usize;
+            (ways.fill)(&mut logits[word * WORD_BITS..][..len as usize * WORD_BITS]);
+            now_filled &= !(u64::MAX >> (u64::BITS - len) << first);
+        }
+        while now_stored != 0 {
+            let word = before * CHUNK + now_stored.trailing_zeros() as usize;
             let logits = &mut logits[word * WORD_BITS..][..WORD_BITS];
-            refuse(logits, chunk[word], refused, &ways.store);
-        });
-    }
-    for (&word, logits) in rest.iter().zip(tail.chunks_exact_mut(WORD_BITS)) {
-        if word != -1 {
-            refuse(logits, word, refused, &ways.store);
+            let zeros = !words[word].cast_unsigned();
+            match zeros.is_power_of_two() {
+                true => logits[zeros.trailing_zeros() as usize] = refused,
+                false => (ways.store)(logits, words[word]),
+            }
+            now_stored &= now_stored - 1;
         }
-    }
-}
-
-#[inline(always)]
-fn each_bit(mut bits: u64, mut visit: impl FnMut(usize)) {
-    while bits != 0 {
-        visit(bits.trailing_zeros() as usize);
-        bits &= bits - 1;
-    }
-}
-
-#[inline(always)]
-fn refuse<B: Copy>(logits: &mut [B], word: i32, refused: B, store: &impl Fn(&mut [B], i32)) {
-    let zeros = !word.cast_unsigned();
-    match zeros.is_power_of_two() {
-        true => logits[zeros.trailing_zeros() as usize] = refused,
-        false => store(logits, word),
     }
 }
 
