@@ -10,11 +10,11 @@
 //!    all its lanes, also those it leaves alone.
 //! 3. All other words are the level's masked stores.
 //!
-//! What is not filled must first come into the cache. Scattered stores would wait for their lines
-//! one after the other, so the lines of a chunk are asked for while the chunk before is stored.
+//! What is not filled must first come into the cache. Masked stores would wait for their lines one
+//! after the other, so the lines of a chunk are asked for while the chunk before is stored.
 //!
 //! # Tried and lost
-//! Lines asked for four chunks ahead; a list of the words to be stored, to ask a fixed number of
+//! Lines asked for four chunks ahead, and for single stores, too; a list of the words to be stored, to ask a fixed number of
 //! words ahead; single elements stored past the caches (six times slower); zero words filled past
 //! the caches one by one (half as fast where they lie scattered). Bench: `apply`.
 
@@ -88,10 +88,9 @@ pub(super) fn walk<B: Copy, Scan, Fill, Store>(
             while asked != 0 {
                 let bit = asked.trailing_zeros() as usize;
                 let logits = &logits[(index * CHUNK + bit) * WORD_BITS..][..WORD_BITS];
-                let zeros = !chunk[bit].cast_unsigned();
-                match zeros.is_power_of_two() {
-                    true => ask_for_lines(&logits[zeros.trailing_zeros() as usize..][..1]),
-                    false => ask_for_lines(logits),
+                // A single store waits for its line by itself, beside others.
+                if !(!chunk[bit].cast_unsigned()).is_power_of_two() {
+                    ask_for_lines(logits);
                 }
                 asked &= asked - 1;
             }
