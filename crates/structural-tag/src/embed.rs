@@ -34,7 +34,6 @@ pub(crate) fn schema(
         options: json_options(schema, options),
         limits: limits.clone(),
     };
-    let location = document.location(schema.value);
     let late = options.schemas == Schemas::WhenNeeded
         && schema.excludes.is_empty()
         && plain::cannot_fail(document, schema.value, schema.style, limits);
@@ -44,6 +43,7 @@ pub(crate) fn schema(
     }
     match task.grammar() {
         Ok(grammar) if schema.style == Style::Json => {
+            let location = document.location(schema.value);
             Ok(Embedded::Part(Part::of(grammar).at(location)))
         }
         Ok(grammar) => Ok(Embedded::Part(Part::of(grammar))),
