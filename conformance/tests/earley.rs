@@ -71,7 +71,7 @@ fn on_many(grammars: &GrammarOptions) -> Report {
 }
 
 /// So many cases of each of four seeds.
-fn on_cases(grammars: &GrammarOptions, cases: usize) -> Report {
+fn on_cases(grammars: &GrammarOptions, cases: u32) -> Report {
     let of_seed = |seed| {
         let grammars = vec![grammars.clone()];
         let options = Options { data: None, skips: None, grammars, seed, ..Options::default() };
