@@ -11,6 +11,7 @@ use crate::{
     document::{Document, Value, ValueId},
 };
 use formwork_grammar::Limits;
+use formwork_json_schema::Unmentioned;
 use std::borrow::Cow;
 
 /// Deeper schemas are not plain: a limit on nesting may be meant for them alone.
@@ -30,11 +31,12 @@ const MAX_BRANCHES: usize = 16;
 const ANNOTATIONS: [&str; 6] =
     ["description", "title", "default", "examples", "example", "$comment"];
 
-/// Whether compiling the schema at `root` succeeds, whatever the options are.
+/// Whether compiling the schema at `root` succeeds, whatever the other options are.
 pub(crate) fn cannot_fail(
     document: &Document,
     root: ValueId,
     style: Style,
+    unmentioned: Unmentioned,
     limits: &Limits,
 ) -> bool {
     let defaults = Limits::default();
@@ -50,7 +52,7 @@ pub(crate) fn cannot_fail(
     }
     let mut open = vec![(root, 0)];
     while let Some((schema, depth)) = open.pop() {
-        if depth > DEPTH || !is_plain((document, schema), style, depth, &mut open) {
+        if depth > DEPTH || !is_plain((document, schema), style, unmentioned, depth, &mut open) {
             return false;
         }
     }
@@ -66,6 +68,7 @@ fn is_object(document: &Document, schema: ValueId) -> bool {
 fn is_plain(
     (document, schema): (&Document, ValueId),
     style: Style,
+    unmentioned: Unmentioned,
     depth: usize,
     open: &mut Vec<(ValueId, usize)>,
 ) -> bool {
@@ -89,10 +92,7 @@ fn is_plain(
                 is_about_strings(document, key, value)
                     && of_type(document, schema, &["string"], true)
             }
-            // In other styles members and alternatives of them are not written side by side.
-            keyword @ ("anyOf" | "oneOf")
-                if style == Style::Json && document.get(schema, "properties").is_some() =>
-            {
+            keyword @ ("anyOf" | "oneOf") if may_choose(document, schema, style, unmentioned) => {
                 is_choice_of_required(document, schema, value, keyword)
             }
             "anyOf" => {
@@ -131,6 +131,19 @@ fn is_plain(
         }
     }
     closed == 0 || closed == 1 && others == 0
+}
+
+/// Whether alternatives may stand beside properties: in other styles members and alternatives of
+/// them are not written side by side, and one that is closed by itself has none of the members.
+fn may_choose(
+    document: &Document,
+    schema: ValueId,
+    style: Style,
+    unmentioned: Unmentioned,
+) -> bool {
+    style == Style::Json
+        && unmentioned != Unmentioned::Forbidden
+        && document.get(schema, "properties").is_some()
 }
 
 /// Whether a keyword that names strings has a value that leaves some.

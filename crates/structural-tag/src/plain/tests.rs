@@ -1,13 +1,17 @@
 //! What is called plain compiles, is satisfiable, and gives no warning.
 
 use super::*;
-use formwork_json_schema::{Options, PropertyOrder, Spelling, Unmentioned};
+use formwork_json_schema::{Options, PropertyOrder, Spelling};
 use proptest::prelude::*;
 
 fn is_plain_text(text: &str) -> bool {
+    is_plain_under(text, Unmentioned::Allowed)
+}
+
+fn is_plain_under(text: &str, unmentioned: Unmentioned) -> bool {
     let limits = Limits::default();
     let document = Document::parse(text, &limits).unwrap();
-    cannot_fail(&document, ValueId::ROOT, Style::Json, &limits)
+    cannot_fail(&document, ValueId::ROOT, Style::Json, unmentioned, &limits)
 }
 
 /// Schemas around the border of what is plain.
@@ -84,7 +88,8 @@ proptest! {
     #[test]
     fn a_plain_schema_cannot_fail(schema in schema(), closed in any::<bool>(), any in any::<bool>()) {
         let text = schema.to_string();
-        if is_plain_text(&text) {
+        let unmentioned = if closed { Unmentioned::Forbidden } else { Unmentioned::Allowed };
+        if is_plain_under(&text, unmentioned) {
             let mut options = Options::default();
             if closed {
                 options.additional_properties_default = Unmentioned::Forbidden;
