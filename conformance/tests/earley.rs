@@ -58,17 +58,24 @@ fn the_earley_backend_obeys_every_law_on_many_grammars_with_look_ahead() {
     let beside = [Construct::Tokens, Construct::Languages, Construct::Permute, Construct::Distinct];
     for constructs in [vec![], beside.to_vec()] {
         let constructs = [vec![Construct::LookAhead], constructs].concat();
-        let report = on_many(&GrammarOptions { constructs, ..GrammarOptions::everything() });
+        // The oracle takes seconds for some of them.
+        let grammars = GrammarOptions { constructs, ..GrammarOptions::everything() };
+        let report = on_cases(&grammars, 250);
         assert!(report.is_clean(), "{report}");
-        assert!(report.passed >= 3_000, "{report}");
+        assert!(report.passed >= 375, "{report}");
     }
 }
 
 fn on_many(grammars: &GrammarOptions) -> Report {
+    on_cases(grammars, 2_000)
+}
+
+/// So many cases of each of four seeds.
+fn on_cases(grammars: &GrammarOptions, cases: u32) -> Report {
     let of_seed = |seed| {
         let grammars = vec![grammars.clone()];
         let options = Options { data: None, skips: None, grammars, seed, ..Options::default() };
-        run(&EarleyBackend, &Options { cases: 2_000, ..options })
+        run(&EarleyBackend, &Options { cases, ..options })
     };
     let mut report = Report::default();
     thread::scope(|scope| {

@@ -227,3 +227,24 @@ fn threads_share_one_grammar() {
         }
     });
 }
+
+/// Thirty rules, each of which may begin with any later one: what is open at the start are hundreds
+/// of frames, of which none leads back to itself.
+#[test]
+fn frames_that_many_rules_share_are_no_circle() {
+    const RULES: usize = 30;
+    let mut grammar = GrammarBuilder::new();
+    let rules: Vec<_> = (0..RULES).map(|rule| grammar.declare(&format!("rule-{rule}"))).collect();
+    for (at, &rule) in rules.iter().enumerate() {
+        let mut body = BodyBuilder::new();
+        let mut choices = vec![body.literal(b"z")];
+        for &later in &rules[at + 1..] {
+            let (later, end) = (body.rule(later), body.literal(b"a"));
+            choices.push(body.seq(&[later, end]));
+        }
+        let root = body.alt(&choices);
+        grammar.define(rule, body.finish(root)).expect("once");
+    }
+    let compiled = compile(grammar.finish(rules[0]).expect("defined"), &VOCABULARY);
+    assert!(after(&compiled, b"zaaa").is_accepting());
+}

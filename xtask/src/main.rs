@@ -1,5 +1,6 @@
 //! Development tasks: `cargo xtask tidy` holds the tree to the rules that no compiler checks,
-//! `cargo xtask cases` runs recorded cases.
+//! `cargo xtask cases` runs recorded cases, `cargo xtask kernels` compiles the CUDA kernels, and
+//! `cargo xtask gpu-check` runs them on a GPU.
 //!
 //! # Idea
 //! A [`tree::Tree`] is everything a rule may look at: the texts of the tracked files and what the
@@ -9,11 +10,13 @@
 //!
 //! # Reading order
 //! `tidy` (the list of checks), `finding`, `checks` (one file per rule), `tree`, `source` (the
-//! little that sizes need to know of Rust's syntax); `cases`.
+//! little that sizes need to know of Rust's syntax); `cases`; `kernels`; `gpu_check`.
 
 mod cases;
 mod checks;
 mod finding;
+mod gpu_check;
+mod kernels;
 mod source;
 mod tidy;
 mod tree;
@@ -21,15 +24,20 @@ mod tree;
 use anyhow::{Context, Result};
 use std::{io::Write, path::Path, process::ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy\n       cargo xtask cases --dir DIR [OPTION …]\n\n\
+const USAGE: &str = "usage: cargo xtask tidy\n       cargo xtask cases --dir DIR [OPTION …]\n       \
+    cargo xtask kernels [--check]\n       cargo xtask gpu-check [OPTION …]\n\n\
     tidy    check dependency edges, headers, sizes and words over the whole tree\n\
-    cases   run recorded accept-or-refuse cases; `cargo xtask cases --help` lists its options\n";
+    cases   run recorded accept-or-refuse cases; `cargo xtask cases --help` lists its options\n\
+    kernels compile the CUDA kernels to the committed PTX, or check that it is theirs\n\
+    gpu-check  check and time the kernels on this machine's GPU\n";
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => run_tidy(),
         ["cases", ..] => cases::run(&arguments, root()?),
+        ["kernels", ref rest @ ..] => kernels::run(rest, root()?),
+        ["gpu-check", ref rest @ ..] => gpu_check::run(rest, root()?),
         ["help" | "--help" | "-h"] => {
             std::io::stdout().write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)

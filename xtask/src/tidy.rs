@@ -25,7 +25,7 @@ pub(crate) fn run(tree: &Tree) -> Report {
     let mut findings = Vec::new();
     findings.extend(edges::check(tree, edges::LAW));
     findings.extend(code_map::check(tree));
-    findings.extend(lints::check(tree));
+    findings.extend(lints::check(tree, unsafe_code::ALLOWED));
     findings.extend(headers::check(tree, headers::EXCEPTIONS));
     findings.extend(unsafe_code::check(tree, unsafe_code::ALLOWED));
     findings.extend(words::check(tree));

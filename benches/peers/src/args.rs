@@ -12,8 +12,11 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) cases: Option<PathBuf>,
     /// Regular expressions with texts, one case a line
-    #[arg(long, required_unless_present = "cases")]
+    #[arg(long, required_unless_present_any = ["cases", "grammars", "tools"])]
     pub(crate) regexes: Option<PathBuf>,
+    /// What is measured beside schemas and regular expressions
+    #[command(flatten)]
+    pub(crate) grammatical: GrammarArgs,
     /// The vocabulary: a raw table whose header has the tokenizer's `pattern`
     #[arg(long)]
     pub(crate) vocab: PathBuf,
@@ -53,6 +56,23 @@ pub(crate) struct Args {
     pub(crate) answer_probes_for: Option<String>,
 }
 
+/// Grammars, and tools that become one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GrammarArgs {
+    /// Grammars with texts, one a line
+    #[arg(long)]
+    pub(crate) grammars: Option<PathBuf>,
+    /// Schemas with tokenized tests that become the tools of one structural tag
+    #[arg(long)]
+    pub(crate) tools: Option<PathBuf>,
+    /// How many tools there are
+    #[arg(long, default_value_t = 500, requires = "tools")]
+    tool_count: usize,
+    /// What the ids of the schemas begin with that become tools
+    #[arg(long, default_value = "", requires = "tools")]
+    tool_prefix: String,
+}
+
 impl Args {
     /// Which schemas are measured.
     ///
@@ -64,6 +84,12 @@ impl Args {
             (None, Some(limit)) => Choice::Sample { limit, seed: self.seed },
             (None, None) => Choice::All,
         })
+    }
+
+    /// Which schemas become tools.
+    pub(crate) fn tools(&self) -> Choice {
+        let GrammarArgs { tool_count, tool_prefix, .. } = &self.grammatical;
+        Choice::First { limit: *tool_count, prefix: tool_prefix.clone() }
     }
 
     /// Bytes of a source above which an engine is left out.

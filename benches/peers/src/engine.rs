@@ -57,7 +57,8 @@ pub(crate) fn row_allows(row: &[i32], token: u32) -> bool {
     word & (1 << (token % 32)) != 0
 }
 
-/// The form in which an engine's own interface takes a schema. Reading the text is part of the
+/// The form in which an engine's own interface takes a schema, and with it whether grammars are
+/// given to it as our front ends read them or in Lark. Reading the text is part of the
 /// compile of those that take text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaForm {
@@ -76,6 +77,12 @@ pub(crate) enum Source {
     SchemaValue(Value),
     /// A regular expression for the whole output.
     Regex(String),
+    /// A grammar in GBNF or EBNF.
+    Ebnf(String),
+    /// A structural tag's text.
+    StructuralTag(String),
+    /// A grammar in Lark.
+    Lark(String),
 }
 
 /// A constraint in all forms.
@@ -90,6 +97,20 @@ pub(crate) enum Constraint {
     },
     /// A regular expression for the whole output.
     Regex(String),
+    /// A grammar, in two languages.
+    Grammar {
+        /// In GBNF or EBNF.
+        ebnf: String,
+        /// In Lark.
+        lark: String,
+    },
+    /// Tools that may be called in free text.
+    Tools {
+        /// As a structural tag.
+        tag: String,
+        /// In Lark.
+        lark: String,
+    },
 }
 
 impl Constraint {
@@ -99,6 +120,11 @@ impl Constraint {
             (Self::Schema { text, .. }, SchemaForm::Text) => Source::SchemaText(text.clone()),
             (Self::Schema { value, .. }, SchemaForm::Value) => Source::SchemaValue(value.clone()),
             (Self::Regex(regex), _) => Source::Regex(regex.clone()),
+            (Self::Grammar { ebnf, .. }, SchemaForm::Text) => Source::Ebnf(ebnf.clone()),
+            (Self::Tools { tag, .. }, SchemaForm::Text) => Source::StructuralTag(tag.clone()),
+            (Self::Grammar { lark, .. } | Self::Tools { lark, .. }, SchemaForm::Value) => {
+                Source::Lark(lark.clone())
+            }
         }
     }
 
@@ -106,7 +132,9 @@ impl Constraint {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Schema { text, .. } => text.len(),
-            Self::Regex(regex) => regex.len(),
+            Self::Regex(text)
+            | Self::Grammar { ebnf: text, .. }
+            | Self::Tools { tag: text, .. } => text.len(),
         }
     }
 }

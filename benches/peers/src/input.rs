@@ -36,6 +36,13 @@ pub(crate) enum Choice {
     All,
     /// These ids, in this order.
     Ids(Vec<String>),
+    /// The first ones whose ids begin so.
+    First {
+        /// At most so many.
+        limit: usize,
+        /// What their ids begin with.
+        prefix: String,
+    },
     /// A random sample.
     Sample {
         /// At most so many.
@@ -64,6 +71,26 @@ struct RegexLine {
     regex: String,
     accept: Vec<String>,
     refuse: Vec<String>,
+}
+
+/// A line of a list of grammars.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GrammarLine {
+    id: String,
+    ebnf: String,
+    lark: String,
+    accept: Vec<Output>,
+    #[serde(default)]
+    refuse: Vec<Output>,
+}
+
+/// A text that is checked.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Output {
+    Text(String),
+    File { file: String },
 }
 
 /// Reads cases `{"id","split","schema","tests":[{"valid","tokens"}]}`, one a line; a file whose name
@@ -109,6 +136,39 @@ pub(crate) fn regexes(
         .collect())
 }
 
+/// Reads grammars `{"id","ebnf","lark","accept":[text],"refuse":[text]}`, one a line, and encodes the
+/// texts. `ebnf` and `lark` are one grammar in two languages, or the names of files beside this one
+/// where they end in `.ebnf` and `.lark`; a text `{"file":name}` is what stands in that file.
+///
+/// # Errors
+/// As [`schemas`].
+pub(crate) fn grammars(path: &Path, vocabularies: &Vocabularies) -> Result<Vec<Case>> {
+    let text = read(path)?;
+    let beside = |name: &str| read(&path.parent().unwrap_or(Path::new(".")).join(name));
+    let source = |text: String, extension: &str| match text.ends_with(extension) {
+        true => beside(&text),
+        false => Ok(text),
+    };
+    let test = |output: &Output, valid| {
+        let tokens = match output {
+            Output::Text(text) => vocabularies.encode(text),
+            Output::File { file } => vocabularies.encode(&beside(file)?),
+        };
+        anyhow::Ok(Test { valid, tokens })
+    };
+    let lines = lines::<GrammarLine>(&text, path)?.into_iter();
+    lines
+        .map(|line| {
+            let accept = line.accept.iter().map(|output| test(output, true));
+            let tests = accept.chain(line.refuse.iter().map(|output| test(output, false)));
+            let tests = tests.collect::<Result<_>>()?;
+            let (ebnf, lark) = (source(line.ebnf, ".ebnf")?, source(line.lark, ".lark")?);
+            let constraint = Constraint::Grammar { ebnf, lark };
+            Ok(Case { id: line.id, split: "grammar".into(), constraint, tests })
+        })
+        .collect()
+}
+
 /// Reads a list of ids, one a line; blank lines are passed over.
 ///
 /// # Errors
@@ -141,6 +201,11 @@ fn lines<'a, T: Deserialize<'a>>(text: &'a str, path: &Path) -> Result<Vec<T>> {
 fn choose<T>(mut items: Vec<T>, choice: &Choice, id: impl Fn(&T) -> &String) -> Result<Vec<T>> {
     match choice {
         Choice::All => Ok(items),
+        Choice::First { limit, prefix } => {
+            items.retain(|item| id(item).starts_with(prefix.as_str()));
+            items.truncate(*limit);
+            Ok(items)
+        }
         Choice::Sample { limit, seed } => {
             items.shuffle(&mut StdRng::seed_from_u64(*seed));
             items.truncate(*limit);

@@ -15,6 +15,7 @@ mod report;
 mod statistics;
 mod summary;
 mod table;
+mod tools;
 mod vocabulary;
 
 use anyhow::{Context, Result};
@@ -102,6 +103,13 @@ fn sets(args: &Args, vocabularies: &Vocabularies) -> Result<Vec<(&'static str, V
     }
     if let Some(path) = &args.regexes {
         sets.push(("Regular expressions", input::regexes(path, &Choice::All, vocabularies)?));
+    }
+    if let Some(path) = &args.grammatical.grammars {
+        sets.push(("Grammars", input::grammars(path, vocabularies)?));
+    }
+    if let Some(path) = &args.grammatical.tools {
+        let schemas = input::schemas(path, &args.tools())?;
+        sets.push(("Tools", vec![tools::case(&schemas, vocabularies)?]));
     }
     Ok(sets)
 }

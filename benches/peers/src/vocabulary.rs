@@ -57,6 +57,11 @@ impl Vocabularies {
         tokens(&self.own)
     }
 
+    /// The bytes of an ordinary token.
+    pub(crate) fn bytes(&self, token: u32) -> Option<&[u8]> {
+        self.own.bytes(TokenId::new(token))
+    }
+
     /// The tokenizer's own tokens of a text.
     pub(crate) fn encode(&self, text: &str) -> Vec<u32> {
         self.tiktoken.tokenize_bytes(text.as_bytes())

@@ -1,6 +1,7 @@
 //! The contract's side of this backend.
 
 use crate::{
+    bases::Bases,
     boolean::fold,
     empty::has_empty_items,
     fixed::FixedIslands,
@@ -13,7 +14,7 @@ use crate::{
 use formwork_automata::{ByteSet, Exhausted};
 use formwork_core::{
     Assessment, CompileError, CompileRequest, CompiledGrammar, Counter, Estimate, Grammar, Limits,
-    Machine, StartError, StartOptions, Stats, StepError, StructuredOutputBackend,
+    Machine, RowId, StartError, StartOptions, Stats, StepError, StructuredOutputBackend,
     StructuredOutputGrammar, Unsupported, Vocabulary, Warning, tokens_of,
 };
 use formwork_grammar::{
@@ -82,7 +83,7 @@ impl StructuredOutputBackend for EarleyBackend {
             }
         };
         let program = Arc::new(Program::new(grammar, vocabulary.clone(), limits.clone()));
-        let tables = Arc::new(Tables::new(program));
+        let tables = Arc::new(Tables::new(program, Arc::new(Bases::new())));
         let start = tables.first().map_err(refusal)?;
         if !tables.is_accepting(start) && !tables.may_continue(start) {
             return Err(CompileError::Unsatisfiable);
@@ -231,7 +232,7 @@ impl Compiled {
                 program.vocabulary.clone(),
                 program.limits.clone(),
             );
-            *tables = Arc::new(Tables::new(Arc::new(renewed)));
+            *tables = Arc::new(Tables::new(Arc::new(renewed), old.bases.clone()));
         }
     }
 }
@@ -250,6 +251,18 @@ impl CompiledGrammar for Compiled {
 
     fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
+    }
+
+    fn base_row(&self, row: RowId, words: &mut [i32]) -> bool {
+        match row {
+            RowId::ZEROS => words.fill(0),
+            RowId::UNCONSTRAINED => words.fill(-1),
+            _ => match self.tables().bases.row(row) {
+                Some(base) => words.copy_from_slice(base),
+                None => return false,
+            },
+        }
+        true
     }
 
     fn memory_bytes(&self) -> usize {

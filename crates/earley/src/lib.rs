@@ -33,9 +33,10 @@
 //! # Reading order
 //! `conditions`, `texts`, `units`, `resolve`; then `place`, `states`, `boolean`, `symbols`, `counted`, `unordered`, `closed`, `pour`, `program`,
 //! `closure`, `walker`, `items`, `tables`; then `fixed`, `walks`, `difference`, `inside`, `fill`; then
-//! `mask`, `machine`, `session`, `empty`, `backend`.
+//! `bases`, `mask`, `machine`, `session`, `empty`, `backend`.
 
 mod backend;
+mod bases;
 mod boolean;
 mod closed;
 mod closure;

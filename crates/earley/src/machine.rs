@@ -137,7 +137,7 @@ impl Machine for Tables {
 
     fn row_delta(&self, state: u32, delta: &mut MaskDelta) -> bool {
         let mask = self.mask(state);
-        mask.is_ok_and(|mask| mask.write_delta(delta))
+        mask.is_ok_and(|mask| mask.write_delta(&self.bases, delta))
     }
 
     fn forced_bytes(&self, state: u32, limit: usize, bytes: &mut Vec<u8>) {

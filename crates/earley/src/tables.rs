@@ -10,6 +10,7 @@
 //! with their last matcher.
 
 use crate::{
+    bases::Bases,
     mask::Mask,
     place::{FrameRef, Place, Thread},
     program::Program,
@@ -89,6 +90,8 @@ pub(crate) struct Configuration {
 pub(crate) struct Tables {
     pub(crate) program: Arc<Program>,
     pub(crate) table: TableId,
+    /// The same through all generations.
+    pub(crate) bases: Arc<Bases>,
     pub(crate) stop_sets: StopSets,
     pub(crate) start: OnceLock<u32>,
     pub(crate) work: Work,
@@ -111,10 +114,11 @@ pub(crate) struct Work {
 }
 
 impl Tables {
-    pub(crate) fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, bases: Arc<Bases>) -> Self {
         let tables = Self {
             program,
             table: TableId::unique(),
+            bases,
             stop_sets: StopSets::default(),
             start: OnceLock::new(),
             work: Work::default(),

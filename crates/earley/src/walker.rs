@@ -585,20 +585,26 @@ impl<'t> Walker<'t> {
         let mut pending: Vec<u32> = Vec::new();
         let roots = self.threads(level).iter().map(|thread| thread.frame);
         pending.extend(roots.filter(|frame| frame.is_scratch()).map(|frame| frame.activation));
-        // An activation after those it names; they are acyclic.
+        // An activation after those it names. One that is met again below itself is in a circle.
+        let mut met = vec![false; self.memory.activations.len()];
         while let Some(&number) = pending.last() {
-            if pending.len() > 4 * self.memory.activations.len() + 64 {
-                return Err(constraint("unordered items that can be empty"));
+            let at = index_of(number);
+            if numbers[at].is_some() {
+                pending.pop();
+                continue;
             }
-            let at = (number & !SCRATCH) as usize;
+            met[at] = true;
             let activation = &self.memory.activations[at];
             let before = pending.len();
-            if numbers[at].is_none() {
-                activation.for_each_frame(|frame| {
-                    if frame.is_scratch() && renamed(frame, &numbers).is_none() {
-                        pending.push(frame.activation);
-                    }
-                });
+            let mut is_circular = false;
+            activation.for_each_frame(|frame| {
+                if frame.is_scratch() && renamed(frame, &numbers).is_none() {
+                    is_circular |= met[index_of(frame.activation)];
+                    pending.push(frame.activation);
+                }
+            });
+            if is_circular {
+                return Err(constraint("unordered items that can be empty"));
             }
             if pending.len() == before {
                 pending.pop();
@@ -628,11 +634,16 @@ pub(crate) fn resolve(frame: FrameTemplate, own: FrameRef, activation: u32) -> F
     }
 }
 
+/// The place of an activation in scratch memory.
+fn index_of(activation: u32) -> usize {
+    (activation & !SCRATCH) as usize
+}
+
 /// The frame in the tables, if its activation has been entered.
 fn renamed(frame: FrameRef, numbers: &[Option<u32>]) -> Option<FrameRef> {
     match frame.is_scratch() {
         true => {
-            let activation = numbers[(frame.activation & !SCRATCH) as usize]?;
+            let activation = numbers[index_of(frame.activation)]?;
             Some(FrameRef { activation, ..frame })
         }
         false => Some(frame),

@@ -2,7 +2,7 @@
 //! whether anything is left.
 
 use crate::{
-    EbnfError, EbnfErrorKind as Kind, Options, keywords, machines,
+    EbnfError, EbnfErrorKind as Kind, Leniency, Options, keywords, machines,
     parse::{Definition, Parsed, Rule},
 };
 use formwork_automata::{Dfa, Exhausted, Fuel};
@@ -37,7 +37,8 @@ pub(crate) fn finish(
     let Some(&root) = names.get(&*options.root_rule) else {
         return Err(error_at(text, (0, 0), Kind::NoRoot { name: options.root_rule.clone() }));
     };
-    let mut refiner = Refiner { text, limits, fuel, rules: as_rules(&rule_names, &definitions) };
+    let rules = as_rules(&rule_names, &definitions);
+    let mut refiner = Refiner { text, limits, fuel, rules, lenient: options.lenient };
     let analysis = passes::analyze(&refiner.rules);
     if let Some(operand) = operands.iter().find(|operand| !analysis.regular[operand.rule]) {
         let kind = Kind::NotRegular { construct: operand.construct, why: RECURSION };
@@ -120,6 +121,7 @@ struct Refiner<'t, 'p> {
     fuel: Fuel,
     /// As they are so far.
     rules: Rules,
+    lenient: Leniency,
 }
 
 impl Refiner<'_, '_> {
@@ -221,9 +223,14 @@ impl Refiner<'_, '_> {
         analysis: &Analysis,
     ) -> Result<bool, EbnfError> {
         let place = (at, 2);
+        const CONSTRUCT: &str = "a look-ahead assertion";
         let whole = asserted.references().iter().all(|rule| analysis.regular[rule.index()]);
+        if !whole && self.lenient == Leniency::Refuse {
+            let kind = Kind::NotRegular { construct: CONSTRUCT, why: RECURSION };
+            return Err(error_at(self.text, place, kind));
+        }
         let current = std::mem::replace(&mut self.rules, plain.clone());
-        let dfa = self.language(asserted, Some(analysis), ("a look-ahead assertion", place));
+        let dfa = self.language(asserted, Some(analysis), (CONSTRUCT, place));
         self.rules = current;
         let dfa = dfa?;
         let against = machines::contradictions(&dfa, &mut self.fuel)

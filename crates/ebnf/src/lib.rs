@@ -37,13 +37,14 @@
 //! region where it can, and lets it go on where it cannot.) Free text in a dispatch is a minimal
 //! automaton: see `macros::dispatch`.
 //!
-//! A regular expression matches all of what the construct generates; `\d`, `\w` and `\s` are ASCII.
-//! Without `flags`, `.` is any character in `Regex("…")`; with them, and in `/…/`, only with `s`.
+//! A regular expression matches all of what the construct generates; `\d`, `\w` and `\s` are ASCII,
+//! and so are the letters whose case the flag `i` ignores. Without `flags`, `.` is any character in `Regex("…")`; with them, and in `/…/`, only with `s`.
 //!
 //! An assertion `(= …)` is checked as far as the output goes on behind the rule: what follows must
-//! not contradict it, and the end of the output contradicts nothing. References to rules that are
-//! not regular stand for any text there, and a warning says so; assertions of the rules that an
-//! assertion refers to are not looked at.
+//! not contradict it, and the end of the output contradicts nothing. An assertion
+//! that refers to rules which are not regular is refused; under [`Leniency::Relax`] those rules stand
+//! for any text there, and a warning says so. Assertions of the rules that an assertion refers to
+//! are not looked at.
 //!
 //! # Dialects
 //! Every construct is read in every [`Dialect`]. They differ in
@@ -80,7 +81,7 @@ mod options;
 mod parse;
 
 pub use error::{EbnfError, EbnfErrorKind};
-pub use options::{Dialect, Options};
+pub use options::{Dialect, Leniency, Options};
 
 use formwork_grammar::{Grammar, Limits};
 

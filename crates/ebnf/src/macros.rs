@@ -11,7 +11,7 @@ use crate::{
 };
 use formwork_automata::{ByteSet, Dfa};
 use formwork_grammar::{ExprId, TokenRef, TokenSet};
-use formwork_regex::{Case, Classes, Dot, RegexError};
+use formwork_regex::{Case, Classes, Dot, Folding, RegexError};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -273,10 +273,12 @@ fn lower(
         .map_err(|error: RegexError| parser.cursor.error_of(at, length, error.into()))
 }
 
-/// The pattern matches all of the construct's text. Classes such as `\d` are ASCII.
+/// The pattern matches all of the construct's text. Classes such as `\d` are ASCII, and so are the
+/// letters that `i` is about.
 fn regex_options(flags: &str) -> Result<formwork_regex::Options, Kind> {
     let mut options = formwork_regex::Options::default();
     options.classes = Classes::Ascii;
+    options.folding = Folding::Ascii;
     for flag in flags.chars() {
         match flag {
             'i' => options.case = Case::Insensitive,

@@ -8,8 +8,8 @@ use formwork_json_schema::{
     DistinctKeys, Draft, Fixed, FormatMode, Leniency, PropertyOrder, Separators, Spelling,
     Unmentioned, WhiteSpace,
 };
-use formwork_lark::{Ignored, Lexer, SubGrammar};
-use formwork_regex::{Case, Classes, Dialect, Dot, MatchMode};
+use formwork_lark::{Ending, Ignored, Lexer, SubGrammar};
+use formwork_regex::{Case, Classes, Dialect, Dot, Folding, MatchMode};
 use formwork_structural_tag::Style;
 use serde::Deserialize;
 use serde_json::Value;
@@ -176,6 +176,10 @@ const OPTIONS: &[FrontEndOption] = &[
         set: |options, value| {
             let words = [("refuse", Leniency::Refuse), ("relax", Leniency::Relax)];
             options.json_schema.lenient = word(value, words)?;
+            options.ebnf.lenient = match options.json_schema.lenient {
+                Leniency::Relax => formwork_ebnf::Leniency::Relax,
+                _ => formwork_ebnf::Leniency::Refuse,
+            };
             Some(())
         },
     },
@@ -245,6 +249,16 @@ const OPTIONS: &[FrontEndOption] = &[
         },
     },
     FrontEndOption {
+        name: "folding",
+        values: "\"unicode\", \"ascii\"",
+        set: |options, value| {
+            let words = [("unicode", Folding::Unicode), ("ascii", Folding::Ascii)];
+            options.regex.folding = word(value, words)?;
+            options.lark.folding = options.regex.folding;
+            Some(())
+        },
+    },
+    FrontEndOption {
         name: "dot",
         values: "\"except_line_breaks\", \"any\"",
         set: |options, value| {
@@ -308,6 +322,15 @@ const OPTIONS: &[FrontEndOption] = &[
         },
     },
     FrontEndOption {
+        name: "ending",
+        values: "\"required\", \"optional\"",
+        set: |options, value| {
+            let words = [("required", Ending::Required), ("optional", Ending::Optional)];
+            options.lark.ending = word(value, words)?;
+            Some(())
+        },
+    },
+    FrontEndOption {
         name: "named_grammars",
         values: "{}, {NAME: {\"lark\": TEXT}, NAME: {\"json\": SCHEMA}, NAME: {\"regex\": REGEX}, …}",
         set: |options, value| {
@@ -335,13 +358,14 @@ impl FrontEndOptions {
     /// | `additional_items_default` | JSON Schema | the same |
     /// | `distinct_keys` | JSON Schema | `"where_counted"`, `"everywhere"`; see [`DistinctKeys`] |
     /// | `format` | JSON Schema | `"assert"`, `"annotate"`; see [`FormatMode`] |
-    /// | `lenient` | JSON Schema | `"refuse"`, `"relax"`; see [`Leniency`] |
+    /// | `lenient` | JSON Schema, EBNF | `"refuse"`, `"relax"`; see [`Leniency`] and [`formwork_ebnf::Leniency`] |
     /// | `default_draft` | JSON Schema | `"draft2020-12"`, `"draft2019-09"`, `"draft7"`, `"draft6"`, `"draft4"` |
     /// | `documents` | JSON Schema | `{}`, `{URI: SCHEMA, …}`: what the schema may refer to, as JSON or as its text, which keeps all digits; nothing is fetched |
     /// | `style` | JSON Schema | `"json"`, or a tool-call style; see [`Style`] |
     /// | `match` | regex | `"whole"`, `"search"`; see [`MatchMode`] |
     /// | `dialect` | regex | `"shared"`, `"ecma262"`; see [`Dialect`] |
     /// | `case` | regex | `"sensitive"`, `"insensitive"`; see [`Case`] |
+    /// | `folding` | regex, Lark | `"unicode"`, `"ascii"`; see [`Folding`] |
     /// | `dot` | regex | `"except_line_breaks"`, `"any"`; see [`Dot`] |
     /// | `classes` | regex | `"dialect"`, `"ascii"`, `"unicode"`; see [`Classes`] |
     ///
@@ -349,6 +373,7 @@ impl FrontEndOptions {
     /// | `root_rule` | EBNF | `"root"`, or any name |
     /// | `lexer` | Lark | `"exact"`, `"greedy"`; see [`Lexer`] |
     /// | `ignored` | Lark | `"between"`, `"between_and_after"`; see [`Ignored`] |
+    /// | `ending` | Lark | `"required"`, `"optional"`; see [`Ending`] |
     /// | `named_grammars` | Lark | `{}`, `{NAME: {"lark": TEXT}, …}`, also `json` and `regex`; see [`SubGrammar`] |
     ///
     /// # Errors

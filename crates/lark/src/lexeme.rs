@@ -12,7 +12,7 @@
 //! together.) `flow` says which lexemes could begin where.
 
 use crate::{
-    Lexer,
+    Lexer, Options,
     ast::{Ast, DefId, Marker, Node, NodeId, Span},
     error::LarkErrorKind as Kind,
     fault::{Fault, fault},
@@ -22,6 +22,7 @@ use crate::{
 };
 use formwork_automata::{BooleanOp, Dfa, Fuel};
 use formwork_grammar::{Body, BodyBuilder, ExprId, Limits, Polarity, RuleId};
+use formwork_regex::Folding;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -70,6 +71,7 @@ pub(crate) struct Lexemes {
     automata: FxHashMap<LexemeId, Arc<Dfa>>,
     occurrences: FxHashMap<(LexemeId, Vec<LexemeId>, Empty), Shared>,
     lexer: Lexer,
+    folding: Folding,
 }
 
 /// Whether the empty word counts.
@@ -91,7 +93,7 @@ impl Lexemes {
     pub(crate) fn new(
         ast: &Ast,
         order: &[DefId],
-        lexer: Lexer,
+        options: &Options,
         workshop: &mut Workshop<'_>,
     ) -> Result<Self, Fault> {
         let mut lexemes = Self {
@@ -100,7 +102,8 @@ impl Lexemes {
             of_node: FxHashMap::default(),
             automata: FxHashMap::default(),
             occurrences: FxHashMap::default(),
-            lexer,
+            lexer: options.lexer,
+            folding: options.folding,
         };
         for &id in order {
             lexemes.add_definition(ast, id, workshop)?;
@@ -254,11 +257,12 @@ impl Lexemes {
                 (builder.literal(text.as_bytes()), text.is_empty())
             }
             Node::Text { text, insensitive: true } => {
-                let body = pattern::insensitive(text, workshop.limits).map_err(at)?;
+                let body = pattern::insensitive(text, self.folding, workshop.limits).map_err(at)?;
                 (import(builder, &body), text.is_empty())
             }
             Node::Regex { pattern, flags } => {
-                let body = pattern::lower(pattern, flags, workshop.limits).map_err(at)?;
+                let body = pattern::lower(pattern, flags, self.folding, workshop.limits);
+                let body = body.map_err(at)?;
                 (import(builder, &body), pattern::is_nullable(&body))
             }
             Node::Range(low, high) => (builder.characters(&[(*low, *high)]), false),
@@ -302,6 +306,17 @@ impl Lexemes {
             made.and_then(|body| share(body, workshop)).map_err(|kind| fault(kind, span))?;
         self.occurrences.insert(key, shared.clone());
         Ok(shared)
+    }
+
+    /// What the words of a lexeme begin with.
+    pub(crate) fn begins(
+        &mut self,
+        lexeme: LexemeId,
+        workshop: &mut Workshop<'_>,
+    ) -> Result<Dfa, Fault> {
+        let span = self.lexemes[lexeme as usize].span;
+        let dfa = self.automaton(lexeme, workshop).map_err(|kind| fault(kind, span))?;
+        words::begins(&dfa, workshop.fuel).map_err(|exhausted| fault(exhausted, span))
     }
 
     /// The words that rivals leave to a lexeme.

@@ -17,8 +17,8 @@
 //! - Ignored text stands between two terminals, strings or embedded grammars of the module that
 //!   ignores it; [`Ignored`] also allows it behind the last, `allow_initial_skip` before the first.
 //! - `@name`, `%lark` and `%json` are grammars with names and ignored text of their own.
-//! - Flags `i m s u x` of expressions are read as Rust's `regex` does, `i` of strings likewise;
-//!   anchors at line breaks are refused.
+//! - Flags `i m s u x` of expressions are read as Rust's `regex` does, `i` of strings likewise, but
+//!   that [`Folding::Ascii`] leaves letters beyond ASCII as they are; anchors at line breaks are refused.
 //! - `max_tokens` and `temperature` go with any rule, `max_chars` with rules that are regular;
 //!   `max_tokens=0` is the empty text. Priorities, aliases, `?` and `!` change no language.
 //! - Parameters are 64 bits; `incr` and `decr` stop at the ends of their field. Rules with more
@@ -53,7 +53,8 @@ mod token;
 mod words;
 
 pub use error::{LarkError, LarkErrorKind};
-pub use options::{Ignored, Lexer, Options, SubGrammar};
+pub use formwork_regex::Folding;
+pub use options::{Ending, Ignored, Lexer, Options, SubGrammar};
 
 use ast::Ast;
 use fault::{Fault, Sources};

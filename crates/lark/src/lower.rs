@@ -15,7 +15,7 @@
 //! where `t` is without its empty word. Rules that come out as nothing at all are pruned later.
 
 use crate::{
-    Ignored, Options,
+    Ending, Ignored, Options,
     ast::{Ast, Attributes, DefId, ModuleId, Node, NodeId, PartIndex, Span},
     error::LarkErrorKind as Kind,
     fault::{Fault, fault},
@@ -91,6 +91,7 @@ pub(crate) struct Lowering {
     lexemes: Lexemes,
     flow: Flow,
     ignored: Ignored,
+    ending: Ending,
 }
 
 impl Lowering {
@@ -103,7 +104,7 @@ impl Lowering {
         let order = crate::resolve::terminal_order(&ast)?;
         let mut rules = Rules::default();
         let mut workshop = Workshop { rules: &mut rules, fuel: &mut fuel, limits };
-        let lexemes = Lexemes::new(&ast, &order, options.lexer, &mut workshop)?;
+        let lexemes = Lexemes::new(&ast, &order, options, &mut workshop)?;
         let whole = ast.module(0).span;
         let flow = Flow::new(&ast, &lexemes, limits.nodes, &mut fuel)
             .map_err(|exhausted| fault(exhausted, whole))?;
@@ -118,6 +119,7 @@ impl Lowering {
             lexemes,
             flow,
             ignored: options.ignored,
+            ending: options.ending,
         })
     }
 
@@ -222,12 +224,51 @@ impl Lowering {
         let span = self.ast.definition(start).span;
         let forms = self.reference(start, 0, place, span, builder)?;
         let choices: Vec<ExprId> = forms.into_iter().flatten().collect();
-        let whole = builder.alt(&choices);
+        let mut whole = builder.alt(&choices);
+        if let Some(begins) = self.cut_off(module, builder)? {
+            whole = builder.alt(&[whole, begins]);
+        }
         if self.ignored == Ignored::Between || self.ast.module(module).ignored.is_empty() {
             return Ok(whole);
         }
         let skip = self.skip(module, builder)?;
         Ok(builder.seq(&[whole, skip]))
+    }
+
+    /// What the output may be without the end of the lazy rule that it is, where that may be.
+    fn cut_off(
+        &mut self,
+        module: ModuleId,
+        builder: &mut BodyBuilder,
+    ) -> Result<Option<ExprId>, Fault> {
+        if self.ending == Ending::Required || module != 0 {
+            return Ok(None);
+        }
+        let Some(lexeme) = self.lone_lazy() else { return Ok(None) };
+        let mut workshop =
+            Workshop { rules: &mut self.rules, fuel: &mut self.fuel, limits: &self.limits };
+        let begins = self.lexemes.begins(lexeme, &mut workshop)?;
+        let begins = builder.automaton(Arc::new(begins));
+        let character = builder.characters(&[('\0', char::MAX)]);
+        let text = builder.repeat(character, 0, None);
+        Ok(Some(builder.and(&[begins, text])))
+    }
+
+    /// The lazy rule that stands for the whole output.
+    fn lone_lazy(&self) -> Option<LexemeId> {
+        let mut at = self.ast.module(0).start;
+        // A chain longer than that is a ring.
+        for _ in 0..self.ast.definitions.len() {
+            let definition = self.ast.definition(at);
+            if definition.attributes.lazy.is_some() {
+                return Some(self.lexemes.of_definition(at));
+            }
+            at = match self.ast.node(definition.root) {
+                Node::Reference { definition, .. } => *definition,
+                _ => return None,
+            };
+        }
+        None
     }
 
     /// Ignored text, or none.

@@ -1,5 +1,6 @@
 //! What a caller may choose.
 
+use formwork_regex::Folding;
 use std::{collections::BTreeMap, sync::Arc};
 
 /// How a grammar is read. Start from [`Options::default`] and set what differs.
@@ -10,6 +11,10 @@ pub struct Options {
     pub lexer: Lexer,
     /// Where ignored text may stand.
     pub ignored: Ignored,
+    /// Whether a lazy rule that is the whole output must come to its end.
+    pub ending: Ending,
+    /// Which letters differ from others by their case alone, for the flag `i`.
+    pub folding: Folding,
     /// The grammars that `@name` refers to.
     pub grammars: BTreeMap<String, SubGrammar>,
     /// How the schemas of `%json`, and named ones, are read.
@@ -28,6 +33,20 @@ impl Options {
     #[must_use]
     pub fn with_lexer(mut self, lexer: Lexer) -> Self {
         self.lexer = lexer;
+        self
+    }
+
+    /// The same options with another word about lazy rules that are the whole output.
+    #[must_use]
+    pub fn with_ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// The same options with another meaning of the flag `i`.
+    #[must_use]
+    pub fn with_folding(mut self, folding: Folding) -> Self {
+        self.folding = folding;
         self
     }
 
@@ -61,6 +80,18 @@ pub enum Ignored {
     Between,
     /// Between two terminals and after the last.
     BetweenAndAfter,
+}
+
+/// Whether a lazy rule that is the whole output (`start: text` with `text[stop="…"]: …`) must come to
+/// the text that ends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ending {
+    /// It must.
+    #[default]
+    Required,
+    /// The end of the output, between two characters, ends it too.
+    Optional,
 }
 
 /// A grammar that `@name` refers to.

@@ -2,12 +2,18 @@
 
 use crate::error::LarkErrorKind as Kind;
 use formwork_grammar::{Body, BodyBuilder, Limits, Node};
-use formwork_regex::{Case, Dot, Options};
+use formwork_regex::{Case, Dot, Folding, Options};
 use std::borrow::Cow;
 
 /// The body of a regular expression with flags out of `imsux`.
-pub(crate) fn lower(pattern: &str, flags: &str, limits: &Limits) -> Result<Body, Kind> {
+pub(crate) fn lower(
+    pattern: &str,
+    flags: &str,
+    folding: Folding,
+    limits: &Limits,
+) -> Result<Body, Kind> {
     let mut options = Options::default();
+    options.folding = folding;
     if flags.contains('i') {
         options.case = Case::Insensitive;
     }
@@ -24,9 +30,10 @@ pub(crate) fn lower(pattern: &str, flags: &str, limits: &Limits) -> Result<Body,
     body(&pattern, &options, limits)
 }
 
-/// The body of a string whose letters match whatever has the same simple case folding.
-pub(crate) fn insensitive(text: &str, limits: &Limits) -> Result<Body, Kind> {
+/// The body of a string whose letters match whatever differs from them by its case alone.
+pub(crate) fn insensitive(text: &str, folding: Folding, limits: &Limits) -> Result<Body, Kind> {
     let mut options = Options::default();
+    options.folding = folding;
     options.case = Case::Insensitive;
     let mut pattern = String::new();
     for character in text.chars() {

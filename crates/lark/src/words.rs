@@ -11,6 +11,11 @@ pub(crate) fn shortest(dfa: &Dfa, fuel: &mut Fuel) -> Result<Dfa, Exhausted> {
     Ok(rebuilt(dfa, dfa.start(), goes_on, |state| dfa.is_accepting(state), fuel)?.minimized())
 }
 
+/// What the words of the language begin with.
+pub(crate) fn begins(dfa: &Dfa, fuel: &mut Fuel) -> Result<Dfa, Exhausted> {
+    Ok(rebuilt(dfa, dfa.start(), |_| true, |_| true, fuel)?.minimized())
+}
+
 /// The words of the language but the empty one.
 pub(crate) fn without_empty(dfa: &Dfa, fuel: &mut Fuel) -> Result<Dfa, Exhausted> {
     let mut nfa = NfaBuilder::new(fuel);

@@ -47,11 +47,11 @@ mod parse;
 mod tree;
 
 pub use error::{RegexError, RegexErrorKind};
-use look::Conditions;
-pub use options::{Case, Classes, Dialect, Dot, MatchMode, Options};
+pub use options::{Case, Classes, Dialect, Dot, Folding, MatchMode, Options};
 
 use formwork_automata::{CancellationToken, Dfa, Fuel};
 use formwork_grammar::{BodyBuilder, ExprId, Grammar, Limits, SourcePosition};
+use look::Conditions;
 
 /// The grammar of a pattern.
 ///

@@ -10,6 +10,8 @@ pub struct Options {
     pub dialect: Dialect,
     /// What letters match, until a flag in the pattern says otherwise.
     pub case: Case,
+    /// Which letters differ from others by their case alone.
+    pub folding: Folding,
     /// What `.` matches, until a flag in the pattern says otherwise.
     pub dot: Dot,
     /// What `\d`, `\w` and `\s` match.
@@ -65,8 +67,19 @@ pub enum Case {
     /// Themselves.
     #[default]
     Sensitive,
-    /// Whatever has the same simple case folding.
+    /// Themselves, and what differs from them by its case alone: see [`Folding`].
     Insensitive,
+}
+
+/// What differs by its case alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Folding {
+    /// Characters with the same simple case folding.
+    #[default]
+    Unicode,
+    /// The letters `A` to `Z` and `a` to `z`; all other characters are themselves.
+    Ascii,
 }
 
 /// What `.` matches.

@@ -34,16 +34,17 @@ pub(crate) fn schema(
         options: json_options(schema, options),
         limits: limits.clone(),
     };
-    let location = document.location(schema.value);
+    let unmentioned = task.options.additional_properties_default;
     let late = options.schemas == Schemas::WhenNeeded
         && schema.excludes.is_empty()
-        && plain::cannot_fail(document, schema.value, schema.style, limits);
+        && plain::cannot_fail(document, schema.value, schema.style, unmentioned, limits);
     if late {
         // Locations of errors are those of the whole tag already.
         return Ok(Embedded::Part(Part::late(move || task.grammar().map_err(lower_error))));
     }
     match task.grammar() {
         Ok(grammar) if schema.style == Style::Json => {
+            let location = document.location(schema.value);
             Ok(Embedded::Part(Part::of(grammar).at(location)))
         }
         Ok(grammar) => Ok(Embedded::Part(Part::of(grammar))),

@@ -11,6 +11,8 @@ use crate::{
     document::{Document, Value, ValueId},
 };
 use formwork_grammar::Limits;
+use formwork_json_schema::Unmentioned;
+use std::borrow::Cow;
 
 /// Deeper schemas are not plain: a limit on nesting may be meant for them alone.
 const DEPTH: usize = 64;
@@ -18,15 +20,23 @@ const DEPTH: usize = 64;
 /// Types by their names.
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
+/// Formats that are enforced, or say nothing.
+const FORMATS: [&str; 9] =
+    ["date", "time", "date-time", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"];
+
+/// More alternatives are not compared with each other.
+const MAX_BRANCHES: usize = 16;
+
 /// Keywords that say nothing about values.
 const ANNOTATIONS: [&str; 6] =
     ["description", "title", "default", "examples", "example", "$comment"];
 
-/// Whether compiling the schema at `root` succeeds, whatever the options are.
+/// Whether compiling the schema at `root` succeeds, whatever the other options are.
 pub(crate) fn cannot_fail(
     document: &Document,
     root: ValueId,
     style: Style,
+    unmentioned: Unmentioned,
     limits: &Limits,
 ) -> bool {
     let defaults = Limits::default();
@@ -42,7 +52,7 @@ pub(crate) fn cannot_fail(
     }
     let mut open = vec![(root, 0)];
     while let Some((schema, depth)) = open.pop() {
-        if depth > DEPTH || !is_plain(document, schema, depth, &mut open) {
+        if depth > DEPTH || !is_plain((document, schema), style, unmentioned, depth, &mut open) {
             return false;
         }
     }
@@ -56,8 +66,9 @@ fn is_object(document: &Document, schema: ValueId) -> bool {
 
 /// Whether a schema itself is plain; those inside it are added to `open`.
 fn is_plain(
-    document: &Document,
-    schema: ValueId,
+    (document, schema): (&Document, ValueId),
+    style: Style,
+    unmentioned: Unmentioned,
     depth: usize,
     open: &mut Vec<(ValueId, usize)>,
 ) -> bool {
@@ -70,18 +81,22 @@ fn is_plain(
         open.extend(schemas.map(|schema| (schema, depth + 1)));
     };
     // Keywords that could contradict each other are alone, but for a type and each other in pairs.
-    let (mut is_closed, mut others) = (false, 0);
+    let (mut closed, mut others) = (0, 0);
     for member in document.members(schema) {
         let value = member.value;
         let is_right = match &*document.key(member) {
             key if ANNOTATIONS.contains(&key) => true,
             "type" => is_type(document, value),
-            "enum" => {
-                is_closed = true;
-                are_words(document, value) && of_type(document, schema, &["string"], true)
+            key @ ("enum" | "const" | "format") => {
+                closed += 1;
+                is_about_strings(document, key, value)
+                    && of_type(document, schema, &["string"], true)
+            }
+            keyword @ ("anyOf" | "oneOf") if may_choose(document, schema, style, unmentioned) => {
+                is_choice_of_required(document, schema, value, keyword)
             }
             "anyOf" => {
-                is_closed = true;
+                closed += 1;
                 inside(&mut document.items(value).iter().copied());
                 !document.items(value).is_empty() && document.get(schema, "type").is_none()
             }
@@ -115,7 +130,64 @@ fn is_plain(
             return false;
         }
     }
-    !is_closed || others == 0
+    closed == 0 || closed == 1 && others == 0
+}
+
+/// Whether alternatives may stand beside properties: in other styles members and alternatives of
+/// them are not written side by side, and one that is closed by itself has none of the members.
+fn may_choose(
+    document: &Document,
+    schema: ValueId,
+    style: Style,
+    unmentioned: Unmentioned,
+) -> bool {
+    style == Style::Json
+        && unmentioned != Unmentioned::Forbidden
+        && document.get(schema, "properties").is_some()
+}
+
+/// Whether a keyword that names strings has a value that leaves some.
+fn is_about_strings(document: &Document, keyword: &str, value: ValueId) -> bool {
+    match keyword {
+        "enum" => are_words(document, value),
+        "const" => document.string(value).is_some(),
+        _ => document.string(value).is_some_and(|name| FORMATS.contains(&&*name)),
+    }
+}
+
+/// Whether alternatives beside properties say nothing but which of these are required, and some
+/// choice of members satisfies what the keyword asks of them.
+fn is_choice_of_required(
+    document: &Document,
+    schema: ValueId,
+    alternatives: ValueId,
+    keyword: &str,
+) -> bool {
+    let branches = document.items(alternatives);
+    if branches.len() > MAX_BRANCHES || !of_type(document, schema, &["object"], false) {
+        return false;
+    }
+    let names = |list: ValueId| -> Option<Vec<Cow<'_, str>>> {
+        document.items(list).iter().map(|&item| document.string(item)).collect()
+    };
+    let required = |branch: &ValueId| match document.members(*branch) {
+        [only] if document.key(only) == "required" => {
+            is_declared(document, schema, only.value).then(|| names(only.value)).flatten()
+        }
+        _ => None,
+    };
+    let Some(lists) = branches.iter().map(required).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let always = document.get(schema, "required").and_then(names).unwrap_or_default();
+    // With the members of one branch and those that are always there, is another satisfied too?
+    let follows = |of: &[Cow<'_, str>], from: &[Cow<'_, str>]| {
+        of.iter().all(|name| from.contains(name) || always.contains(name))
+    };
+    lists.iter().enumerate().any(|(at, own)| {
+        let mut others = lists.iter().enumerate().filter(|&(other, _)| other != at);
+        keyword == "anyOf" || !others.any(|(_, other)| follows(other, own))
+    })
 }
 
 /// Whether a bound is a small integer, fits to the type, and leaves something to the other one.

@@ -74,11 +74,26 @@ type Always = (&'static str, &'static str, &'static [(&'static str, &'static str
 
 /// What a source takes for granted in all its cases of a front end. jsts means values, however they
 /// are spelt and in whatever order their keys come; xgrammar's `.` is any character, its objects in
-/// structural tags have no keys but those that are declared, and what its Lark ignores may come last.
+/// structural tags have no keys but those that are declared, what its Lark ignores may come last, and
+/// no letter has a case but those of ASCII. Its look-ahead in EBNF is a hint.
 const ALWAYS: &[Always] = &[
     ("jsts", "json_schema", &[("property_order", "any"), ("spelling", "any")]),
-    ("xgrammar", "ebnf", &[("grammar", "ebnf"), ("dot", "any")]),
-    ("xgrammar", "lark", &[("grammar", "lark"), ("ignored", "between_and_after")]),
+    ("xgrammar", "ebnf", &[("grammar", "ebnf"), ("dot", "any"), ("lenient", "relax")]),
+    (
+        "xgrammar",
+        "lark",
+        &[
+            ("grammar", "lark"),
+            ("ignored", "between_and_after"),
+            ("folding", "ascii"),
+            ("ending", "optional"),
+        ],
+    ),
+    (
+        "xgrammar",
+        "regex",
+        &[("dialect", "ecma262"), ("dot", "any"), ("classes", "ascii"), ("folding", "ascii")],
+    ),
     (
         "xgrammar",
         "structural_tag",

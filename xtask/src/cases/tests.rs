@@ -13,7 +13,7 @@ use super::{
     skips::{self, Skips},
 };
 use clap::Parser;
-use formwork::json_schema::{Fixed, WhiteSpace};
+use formwork::json_schema::{Fixed, Separators, WhiteSpace};
 use serde_json::{Value, json};
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -171,11 +171,15 @@ fn words_of_a_source_mean_options_of_ours() {
         )
     };
     assert_eq!(separators(true, ",", ":"), any());
-    assert_eq!(separators(false, ", ", ": "), fixed(", ", ": ", None));
-    for patterns in [separators(true, ", ", ": "), separators(false, r"\s*,", ":")] {
-        assert!(patterns.unwrap_err().contains(&"item_separator".to_owned()));
-    }
-    assert_eq!(of("llguidance", json!({ "whitespace_flexible": false })), fixed(",", ":", None));
+    let patterns = |item: &str, key: &str| {
+        let (item, key) = (item.into(), key.into());
+        Ok(WhiteSpace::Separators(Separators { item, key, ..Separators::default() }))
+    };
+    assert_eq!(separators(false, ", ", ": "), patterns(", ", ": "));
+    assert_eq!(separators(false, r"\s*,", ":"), patterns(r"\s*,", ":"));
+    let both = separators(true, ", ", ": ");
+    assert!(both.unwrap_err().contains(&"item_separator".to_owned()));
+    assert_eq!(of("llguidance", json!({ "whitespace_flexible": false })), patterns(",", ":"));
 
     let pattern = of("outlines", json!({ "whitespace_pattern": "[ ]?" }));
     assert_eq!(pattern, Ok(WhiteSpace::Pattern("[ ]?".into())));

@@ -85,6 +85,7 @@ const MEMBERSHIP: Allowed = Only(&["formwork-conformance", "formwork-vocab"]);
 /// The direction of dependencies.
 pub(crate) const LAW: &[Row] = &[
     row("formwork-mask", NOTHING, NOTHING),
+    row("formwork-apply", Only(&["formwork-mask"]), NOTHING),
     row("formwork-automata", NOTHING, NOTHING),
     row("formwork-archive", NOTHING, NOTHING),
     row("formwork-vocab", Only(&["formwork-mask", "formwork-archive"]), NOTHING),

@@ -6,8 +6,8 @@ use crate::{
     tree::{File, Tree},
 };
 
-/// The packages that may. There are none so far.
-pub(crate) const ALLOWED: &[&str] = &[];
+/// The packages that may: where instructions of a processor or addresses of a device are used.
+pub(crate) const ALLOWED: &[&str] = &["formwork-apply"];
 
 /// How `unsafe` is misplaced.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]

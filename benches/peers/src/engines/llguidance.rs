@@ -89,7 +89,10 @@ impl Engine for LlGuidance {
         let grammar = match source {
             Source::SchemaValue(value) => TopLevelGrammar::from_json_schema(value),
             Source::Regex(regex) => TopLevelGrammar::from_regex(&regex),
-            Source::SchemaText(_) => bail!("asked for a value"),
+            Source::Lark(text) => TopLevelGrammar::from_lark(text),
+            Source::SchemaText(_) | Source::Ebnf(_) | Source::StructuralTag(_) => {
+                bail!("asked for a value")
+            }
         };
         let matcher = Inner::new(self.factory.create_parser(grammar));
         match matcher.get_error() {

@@ -50,6 +50,9 @@ impl Engine for Outlines {
             Source::SchemaValue(value) => regex_from_value(&value, None, None)?,
             Source::Regex(regex) => regex,
             Source::SchemaText(_) => bail!("asked for a value"),
+            Source::Ebnf(_) | Source::StructuralTag(_) | Source::Lark(_) => {
+                bail!("reads no grammars")
+            }
         };
         Ok(Box::new(Compilation(Arc::new(Index::new(&regex, &self.0)?))))
     }

@@ -51,7 +51,9 @@ impl Engine for Own {
         let constraint = match source {
             Source::SchemaText(text) => Constraint::JsonSchema(text),
             Source::Regex(regex) => Constraint::Regex(regex),
-            Source::SchemaValue(_) => bail!("asked for text"),
+            Source::Ebnf(text) => Constraint::Grammar(text),
+            Source::StructuralTag(text) => Constraint::StructuralTag(text),
+            Source::SchemaValue(_) | Source::Lark(_) => bail!("asked for text"),
         };
         Ok(Box::new(OwnCompiled(self.compiler.compile(&constraint)?)))
     }

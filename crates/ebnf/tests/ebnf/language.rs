@@ -1,7 +1,7 @@
 //! What texts generate.
 
-use crate::{check, grammar};
-use formwork_ebnf::{Options, compile};
+use crate::{check, grammar, grammar_in};
+use formwork_ebnf::{Dialect, EbnfErrorKind, Leniency, Options, compile};
 use formwork_grammar::Limits;
 
 #[test]
@@ -96,9 +96,24 @@ fn an_assertion_is_about_what_follows() {
 }
 
 #[test]
-fn an_assertion_is_believed_where_it_is_not_regular() {
+fn an_assertion_that_is_not_regular_is_refused_or_believed_where_asked() {
     let text = "root ::= a nest \"x\"\na ::= \"a\" (= \"(\" nest | \"x\")\nnest ::= \"(\" nest \")\" | \"\"";
-    let grammar = grammar(text);
+    let error = grammar_in(Dialect::Shared, text).expect_err("refused");
+    let construct = "a look-ahead assertion";
+    assert!(matches!(error.kind, EbnfErrorKind::NotRegular { construct: c, .. } if c == construct));
+    assert_eq!((error.position.line, error.position.column), (2, 11));
+    let relaxed = Options::default().with_leniency(Leniency::Relax);
+    let grammar = compile(text, &relaxed, &Limits::default()).expect("relaxed");
     check(&grammar, &["ax", "a(())x"], &["a("]);
     assert_eq!(grammar.warnings().len(), 1);
+}
+
+#[test]
+fn the_case_of_ascii_letters_alone_is_ignored() {
+    let grammar = grammar("root ::= Regex(\"k\\u03a3[^\\u00e4b]\", flags=\"i\")");
+    check(
+        &grammar,
+        &["k\u{3a3}x", "K\u{3a3}\u{c4}"],
+        &["k\u{3c3}x", "\u{212a}\u{3a3}x", "k\u{3a3}B"],
+    );
 }

@@ -31,6 +31,7 @@ mod array;
 mod body;
 mod compose;
 mod evaluated;
+mod evident;
 mod facts;
 mod formats;
 mod formula;

@@ -137,6 +137,10 @@ impl Analysis {
         if let Some(known) = self.known(goal) {
             return Ok(known);
         }
+        if self.is_evident(goal) {
+            self.known.possible.insert(goal, true);
+            return Ok(true);
+        }
         let mut system = System::default();
         let question = system.goal(goal);
         while let Some(at) = system.pending.pop() {
@@ -172,6 +176,10 @@ impl Analysis {
 
     /// Adds the ways to a goal to the system.
     fn take_up(&mut self, system: &mut System, at: usize) -> Lowered<()> {
+        if self.is_evident(system.goals[at]) {
+            system.prove(at);
+            return Ok(());
+        }
         let mut ways = self.ways_to(system.goals[at])?;
         ways.retain(|needs| !needs.iter().any(|&need| self.known(need) == Some(false)));
         for needs in &mut ways {

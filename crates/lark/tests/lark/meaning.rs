@@ -2,7 +2,7 @@
 
 use crate::{check, check_with};
 use formwork_grammar::{Limits, Node};
-use formwork_lark::{Ignored, Lexer, Options, SubGrammar, compile};
+use formwork_lark::{Ending, Folding, Ignored, Lexer, Options, SubGrammar, compile};
 
 #[test]
 fn operators_bind_as_lark_has_it() {
@@ -33,6 +33,13 @@ fn intersection_binds_tighter_than_choice_and_complement_tightest() {
 fn strings_ranges_and_expressions() {
     check(r#"start: "\n\x41\u00e9\ud83d\ude00" "a".."c""#, &["\nAé😀b"], &["\nAé😀d"]);
     check("start: \"Stra-ß\"i", &["stra-ß", "STRA-ß"], &["stra-s"]);
+    let ascii = Options::default().with_folding(Folding::Ascii);
+    check_with(
+        "start: \"k-ß\"i /[à-öq]/i",
+        &ascii,
+        &["K-ßQ", "k-ßö"],
+        &["\u{212a}-ßq", "k-ẞq", "k-ßÖ"],
+    );
     check("start: /a.b/ /c/i /x.y/s", &["a bCx\ny"], &["a\nbcxxy"]);
     check("start: / a \\ [b] # comment\n c/x", &["a bc"], &["abc", "a b c"]);
     check("start: /a\\/b/ \"é\"..\"ü\"", &["a/bö"], &["a/ba"]);
@@ -54,6 +61,15 @@ fn ignored_text_stands_between_terminals() {
 fn what_may_be_empty_lets_no_ignored_text_in_before_the_first_terminal() {
     let text = "start: x* T y \"c\"\nx: \"a\" | T\ny: \"b\"?\nT: /t*/\n%ignore \" \"";
     check(text, &["c", "ac", "a a c", "t b c", "b c", "a t b c", "tt c"], &[" c", " a c", "t t"]);
+}
+
+#[test]
+fn a_lone_lazy_rule_may_be_cut_off_where_asked() {
+    let text = "start[capture]: r\nr[stop=\"<e>\"]: /(.|\\n)*/";
+    check(text, &["é<e>", "<e>"], &["", "é", "<e>x", "<e><e>"]);
+    let optional = Options::default().with_ending(Ending::Optional);
+    check_with(text, &optional, &["é<e>", "<e>", "", "é", "x<e"], &["<e>x", "<e><e>"]);
+    check_with("start: r \"x\"\nr[lazy]: /a*b/", &optional, &["abx"], &["a", "ab", ""]);
 }
 
 #[test]

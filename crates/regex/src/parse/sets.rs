@@ -4,7 +4,7 @@
 //! The tables of Unicode hold hundreds of ranges, and a hostile pattern can ask for them millions
 //! of times: each range copied is a step of fuel, and what was made once is remembered.
 
-use crate::{Case, Classes, Dialect, Dot, Options, tree::Ranges, tree::SetId};
+use crate::{Case, Classes, Dialect, Dot, Folding, Options, tree::Ranges, tree::SetId};
 use formwork_automata::{Exhausted, Fuel};
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use rustc_hash::FxHashMap;
@@ -120,11 +120,33 @@ impl<'f> Sets<'f> {
         if case == Case::Sensitive {
             return Ok(());
         }
+        if self.options.folding == Folding::Ascii {
+            self.fuel.steps(set.ranges().len())?;
+            fold_ascii(set);
+            return Ok(());
+        }
         // Folding looks at every character of a range, at perhaps a nanosecond each.
         let characters: usize = set.iter().map(ClassUnicodeRange::len).sum();
         self.fuel.steps(set.ranges().len() + characters / 64)?;
         set.case_fold_simple();
         Ok(())
+    }
+}
+
+/// Adds the ASCII letters that are members in the other case.
+fn fold_ascii(set: &mut ClassUnicode) {
+    let within = |first: char, last: char| {
+        let mut letters = ClassUnicode::new([ClassUnicodeRange::new(first, last)]);
+        letters.intersect(set);
+        letters
+    };
+    let (capitals, smalls) = (within('A', 'Z'), within('a', 'z'));
+    let range = |start: char, end: char| ClassUnicodeRange::new(start, end);
+    for letters in capitals.ranges() {
+        set.push(range(letters.start().to_ascii_lowercase(), letters.end().to_ascii_lowercase()));
+    }
+    for letters in smalls.ranges() {
+        set.push(range(letters.start().to_ascii_uppercase(), letters.end().to_ascii_uppercase()));
     }
 }
 

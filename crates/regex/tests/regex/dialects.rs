@@ -4,7 +4,7 @@ use crate::{language_of, options};
 use formwork_regex::{
     Case, Classes,
     Dialect::{self, Ecma262, Shared},
-    Dot,
+    Dot, Folding,
     MatchMode::{self, Search, Whole},
     Options,
 };
@@ -209,6 +209,19 @@ fn options_are_where_flags_begin() {
     let insensitive = |options: &mut Options| options.case = Case::Insensitive;
     assert!(matches("a", &insensitive, "A"));
     assert!(!matches("(?-i)a", &insensitive, "A"));
+    let ascii = |options: &mut Options| {
+        options.case = Case::Insensitive;
+        options.folding = Folding::Ascii;
+    };
+    for (pattern, inside, outside) in [
+        ("kΣ", &["kΣ", "KΣ"][..], &["\u{212a}Σ", "kσ"][..]),
+        ("[^kσ]", &["Σ", "ς", "\u{212a}"], &["k", "K", "σ"]),
+        ("[x-zß-à]", &["X", "Z", "à", "y"], &["À", "W"]),
+        ("(?-i)a", &["a"], &["A"]),
+    ] {
+        assert!(inside.iter().all(|text| matches(pattern, &ascii, text)), "{pattern}");
+        assert!(!outside.iter().any(|text| matches(pattern, &ascii, text)), "{pattern}");
+    }
     let dot_all = |options: &mut Options| options.dot = Dot::Any;
     assert!(matches(".", &dot_all, "\n"));
     assert!(!matches("(?-s).", &dot_all, "\n"));

@@ -101,6 +101,17 @@ fn layouts_with_sections_have_their_calls_in_them() {
 }
 
 #[test]
+fn arguments_begin_where_the_template_has_them() {
+    let required = calls(ToolChoice::Required, Parallel::Many);
+    let glm = |gap: &str| {
+        let city = "<arg_key>city</arg_key>\n<arg_value>Rio</arg_value>";
+        format!("<tool_call>get_weather{gap}{city}</tool_call>")
+    };
+    check("glm_4_7", &required, &[&glm("")], &["<tool_call>get_weather</tool_call>"]);
+    check("glm_4", &required, &[&glm("\n")], &[&glm("")]);
+}
+
+#[test]
 fn wrong_names_and_parameters_are_said() {
     assert!(matches!(preset("gpt-2"), Err(PresetError::UnknownPreset { .. })));
     let hermes = preset("hermes").unwrap();

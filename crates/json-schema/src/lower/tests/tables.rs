@@ -43,6 +43,29 @@ fn properties_in_declared_order() {
 }
 
 #[test]
+fn what_nothing_satisfies_is_not_taken_for_evident() {
+    let unsatisfiable = [
+        r#"{"type":"object","properties":{"a":false},"required":["a"]}"#,
+        r#"{"type":"object","required":["a"],"additionalProperties":false}"#,
+        r#"{"type":"object","required":["a","b"],"maxProperties":1}"#,
+        r#"{"type":"object","required":["a"],"patternProperties":{"^a":false}}"#,
+        r#"{"type":"object","required":["a"],"propertyNames":{"maxLength":0}}"#,
+        r#"{"type":"object","required":["a"],"dependentRequired":{"a":["b"]},
+            "properties":{"b":false}}"#,
+        r#"{"type":"object","properties":{"a":{"enum":["x"],"type":"null"}},"required":["a"]}"#,
+        r#"{"type":"object","properties":{"a":{"const":"x","maxLength":0}},"required":["a"]}"#,
+        r##"{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}"##,
+        r#"{"type":"string","minLength":2,"maxLength":1}"#,
+        r#"{"type":"array","minItems":1,"items":false}"#,
+        r#"{"type":"array","contains":false}"#,
+        r#"{"type":"integer","minimum":0.2,"maximum":0.8}"#,
+    ];
+    for schema in unsatisfiable {
+        assert!(is_unsatisfiable(schema), "{schema}");
+    }
+}
+
+#[test]
 fn patterns_may_look_ahead() {
     let schema = r#"{"type":"object","patternProperties":{"^(?!x)[a-z]+$":{"const":1}},
         "additionalProperties":{"type":"string","pattern":"^(?!.*--)[a-z-]*$"}}"#;
